@@ -46,8 +46,10 @@ class Dropout(nn.Module):
             return functional.dropout(x, self.share)
         steps = min(max(round(self.share * 256), 1), 255)
         draws = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
-        dropped = (draws.view(torch.uint8)[: x.numel()] < steps).view(x.shape)
-        return x.masked_fill(dropped, 0.0) * (256 / (256 - steps))
+        bytes_ = draws.view(torch.uint8)[: x.numel()].view(x.shape)
+        # A comparison written as numbers, and a product: filling by a boolean mask takes five times as long here.
+        kept = torch.ge(bytes_, steps, out=torch.empty_like(x, requires_grad=False)).mul_(256 / (256 - steps))
+        return x * kept
 
 
 class FeedForward(nn.Module):

@@ -99,13 +99,15 @@ def compiled(model: nn.Module) -> bool:
 
 def _enter(seen: Seen, path: str) -> Callable[[nn.Module, object], None]:
     def enter(module: nn.Module, inputs: object) -> None:
-        seen.path.append(path)
+        if _seen.get() is seen:  # another thread's run passes here too
+            seen.path.append(path)
 
     return enter
 
 
 def _leave(seen: Seen) -> Callable[[nn.Module, object, object], None]:
     def leave(module: nn.Module, inputs: object, result: object) -> None:
-        seen.path.pop()
+        if _seen.get() is seen:
+            seen.path.pop()
 
     return leave

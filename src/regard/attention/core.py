@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from regard.attention import kernels
-from regard.attention.masks import Mask, visible
+from regard.attention.masks import Mask, check, visible
 from regard.trace import looking, note
 
 
@@ -48,7 +48,7 @@ class Softmax:
 
     def __call__(self, scores_BHTS: Tensor, mask: Tensor | None = None) -> Tensor:
         if mask is not None:
-            check_mask(mask, scores_BHTS.shape)
+            check(mask, scores_BHTS.shape)
             scores_BHTS = scores_BHTS.masked_fill(~mask, -torch.inf)
         if self.temperature == 0:
             largest_BHT1 = scores_BHTS.amax(-1, keepdim=True)
@@ -61,24 +61,6 @@ class Softmax:
 
 
 softmax = Softmax()
-
-
-def check_mask(mask: Tensor, shape: torch.Size) -> None:
-    """Refuse a mask that does not say, for every query and key, whether it may look."""
-    hint = ""
-    if mask.dim() == 2 and mask.shape == (shape[0], shape[-1]):
-        hint = "; for source padding write mask[:, None, None, :]"
-    if mask.dtype != torch.bool:
-        raise ValueError(f"mask has type {mask.dtype} but must be boolean (True means: may look)")
-    try:
-        fits = torch.broadcast_shapes(mask.shape, shape) == shape and not hint
-    except RuntimeError:
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"mask has shape {tuple(mask.shape)} but must broadcast to batch×heads×targets×sources = "
-            f"{tuple(shape)}{hint}"
-        )
 
 
 def weighted_sum(weights_BHTS: Tensor, v_BHSE: Tensor) -> Tensor:
@@ -106,8 +88,8 @@ def attend(
     note("v", kv.v_BHSE)
     scores_BHTS = note("scores", score(q_BHTE, kv.k_BHSE))
     seen = visible(mask, scores_BHTS.shape[-2], scores_BHTS.shape[-1], at_BT, kv.at_BS, scores_BHTS.device)
-    if seen is not None and looking():
+    if seen is not None:
+        check(seen, scores_BHTS.shape)
         note("mask", seen.expand(scores_BHTS.shape))
     weights_BHTS = note("weights", normalize(scores_BHTS, seen))
     return note("context", mix(weights_BHTS, kv.v_BHSE))
-

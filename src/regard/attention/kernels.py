@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from regard.attention.masks import Mask, causal, visible
+from regard.attention.masks import Mask, causal, check, visible
 from regard.attention.scores import ScaledDot
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def flash(q_BHTE: Tensor, kv: KeyValues, mask: Mask | Tensor | None, at_BT: Tens
     if mask is causal and targets == sources and at_BT is None and kv.at_BS is None:
         return functional.scaled_dot_product_attention(q_BHTE, kv.k_BHSE, kv.v_BHSE, is_causal=True)
     seen = visible(mask, targets, sources, at_BT, kv.at_BS, q_BHTE.device)
+    if seen is not None:
+        check(seen, torch.Size([*q_BHTE.shape[:-1], sources]))
     context_BHTE = functional.scaled_dot_product_attention(q_BHTE, kv.k_BHSE, kv.v_BHSE, attn_mask=seen)
     if seen is None:
         return context_BHTE
@@ -89,7 +91,10 @@ class Past:
             k, v = buffer.k_BHSE[..., : self.length, :], buffer.v_BHSE[..., : self.length, :]
             buffer = Buffer(torch.cat([k, new.k_BHSE], dim=-2), torch.cat([v, new.v_BHSE], dim=-2), length)
         else:
-            if buffer.written != self.length or buffer.k_BHSE.shape[-2] < length:
+            taken = buffer.written != self.length or buffer.k_BHSE.shape[-2] < length
+            # What inference mode has made cannot be written to outside of it.
+            frozen = buffer.k_BHSE.is_inference() and not torch.is_inference_mode_enabled()
+            if taken or frozen:
                 buffer = Buffer(*(roomy(x, self.length, length) for x in (buffer.k_BHSE, buffer.v_BHSE)), self.length)
             buffer.k_BHSE[..., self.length : length, :] = new.k_BHSE
             buffer.v_BHSE[..., self.length : length, :] = new.v_BHSE

@@ -118,3 +118,23 @@ def visible(
     if at_BT is None:
         at_BT = at_BS[:, sources - targets :]
     return mask.dense(at_BT, at_BS)
+
+
+def check(mask: Tensor, shape: torch.Size) -> None:
+    """Refuse a mask that does not say, for every query and key, whether it may look."""
+    hint = ""
+    if mask.dim() == 2 and mask.shape == (shape[0], shape[-1]):
+        hint = "; for source padding write mask[:, None, None, :]"
+        if mask.shape[0] == shape[-2]:  # as many sentences as queries: either might be meant
+            hint += ", for a table of queries and keys mask[None, None]"
+    if mask.dtype != torch.bool:
+        raise ValueError(f"mask has type {mask.dtype} but must be boolean (True means: may look)")
+    try:
+        fits = torch.broadcast_shapes(mask.shape, shape) == shape and not hint
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"mask has shape {tuple(mask.shape)} but must broadcast to batch×heads×targets×sources = "
+            f"{tuple(shape)}{hint}"
+        )

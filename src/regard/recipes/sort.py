@@ -1,0 +1,17 @@
+"""Sort a row of digits: attention that looks for a value rather than for a place.
+
+    regard train sort
+"""
+
+from regard.recipes._digits import rewriting
+from regard.training.recipe import Recipe
+
+
+def recipe(
+    *,
+    longest: int = 16,  # the most digits in a row
+    layers: int = 2,  # layers of the encoder, and of the decoder
+    width: int = 64,  # width of the vectors between the layers
+    heads: int = 4,  # heads of every attention
+) -> Recipe:
+    return rewriting("sort", longest=longest, layers=layers, width=width, heads=heads)

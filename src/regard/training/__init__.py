@@ -1,0 +1,1 @@
+"""The one loop, schedules, and run folders."""
