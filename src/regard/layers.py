@@ -5,7 +5,7 @@ How parameters start: embeddings N(0, 1/D), every matrix Xavier-uniform, biases 
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -80,6 +80,14 @@ class Residual(nn.Module):
         return self.norm(x_BTD + self.dropout(layer(x_BTD)))
 
 
+class Positions(Protocol):
+    """A map from places to vectors `width` wide."""
+
+    width: int
+
+    def __call__(self, at_BT: Tensor) -> Tensor: ...
+
+
 class Embedding(nn.Module):
     """Tokens as vectors, √D times as long as they are kept, and where they stand: added, or written beside.
 
@@ -88,10 +96,10 @@ class Embedding(nn.Module):
     """
 
     def __init__(
-        self, vocabulary: int, width: int, positions: nn.Module, *, dropout: float = 0.0, combine: Combine = "add"
+        self, vocabulary: int, width: int, positions: Positions, *, dropout: float = 0.0, combine: Combine = "add"
     ) -> None:
         super().__init__()
-        token_width = width if combine == "add" else width - int(positions.width)
+        token_width = width if combine == "add" else width - positions.width
         self.table = nn.Parameter(torch.empty(vocabulary, token_width))
         nn.init.normal_(self.table, std=token_width**-0.5)
         self.positions = positions

@@ -1,7 +1,7 @@
 """A run folder, opened: something that translates, captions, classifies.
 
-    translator = regard.open("runs/en-fr")
-    translator.translate(["I am a student."])
+translator = regard.open("runs/en-fr")
+translator.translate(["I am a student."])
 """
 
 from collections.abc import Callable
@@ -34,7 +34,13 @@ class System:
         self.model = model
 
     def evaluate(
-        self, split: str = "test", *, data: Source | None = None, beam: int = 5, outputs: Path | None = None
+        self,
+        split: str = "test",
+        *,
+        data: Source | None = None,
+        beam: int = 5,
+        alignments: bool = False,
+        outputs: Path | None = None,
     ) -> dict[str, Any]:
         """Return the scores on a split of the run's own data, or of other data: {"split": …, "scores": {…}}."""
         task = self.task
@@ -46,8 +52,15 @@ class System:
         if split == "test" and split not in splits and len(tests) == 1:
             split = tests[0]
         if split not in splits:
-            raise ValueError(f"the data have no split {split!r}; they have: {', '.join(splits)}; choose one with --split")
-        return {"split": split, "scores": task.evaluate(self.model, split, beam=beam, most=None, outputs=outputs)}
+            raise ValueError(
+                f"the data have no split {split!r}; they have: {', '.join(splits)}; choose one with --split"
+            )
+        scores = task.evaluate(self.model, split, beam=beam, most=None, outputs=outputs)
+        if alignments:
+            if "align" not in task.verbs:
+                raise WrongVerb(f"{self.path} is a run of {self.recipe}, which aligns nothing; leave --alignments away")
+            scores |= task.verbs["align"](self.model, split)
+        return {"split": split, "scores": scores}
 
     def __getattr__(self, verb: str) -> Callable[..., Any]:
         if verb.startswith("_"):

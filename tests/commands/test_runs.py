@@ -440,6 +440,14 @@ def test_damaged_descriptions_are_named(regard: Regard, run: Path, name: str, co
     assert refused(regard, *command).startswith(f"{run / name} {what}")
 
 
+def test_a_run_without_its_description_keeps_its_checkpoints(regard: Regard, run: Path) -> None:
+    (run / "config.json").unlink()
+    before = told(run)
+    said = refused(regard, "train", "translate", "--out", run, "--resume")
+    assert said == f"{run / 'config.json'} is missing: {run} is not a run folder, or a damaged one"
+    assert told(run) == before
+
+
 def test_a_run_of_another_version_is_one_sentence(regard: Regard, run: Path) -> None:
     config = files.read_json(run / "config.json")
     files.write_json(run / "config.json", {**config, "recipe": "telepathy"})

@@ -96,7 +96,11 @@ def test_three_inputs_attend_without_scaling() -> None:
 def test_three_inputs_attend_with_scaling() -> None:
     scores = ScaledDot(1, 3, 3)(Q, K)
     root = math.sqrt(3)
-    close(scores, [[2 / root, 4 / root, 4 / root], [4 / root, 16 / root, 12 / root], [4 / root, 12 / root, 10 / root]], 1e-14)
+    close(
+        scores,
+        [[2 / root, 4 / root, 4 / root], [4 / root, 16 / root, 12 / root], [4 / root, 12 / root, 10 / root]],
+        1e-14,
+    )
     close(softmax(scores)[..., :1, :], [[0.1361, 0.4319, 0.4319]])
     close(
         attend(Q, KeyValues(K, V), score=ScaledDot(1, 3, 3)),

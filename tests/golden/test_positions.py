@@ -146,7 +146,9 @@ def test_learned_positions_are_a_table_of_longest_times_width() -> None:
 def test_a_position_beyond_the_learned_table_is_a_clear_error() -> None:
     positions = Learned(4, 10)
     assert positions(torch.arange(10)[None]).shape == (1, 10, 4)
-    with pytest.raises(ValueError, match="position 10 was asked for, but the learned table has positions 0 to 9; short"):
+    with pytest.raises(
+        ValueError, match="position 10 was asked for, but the learned table has positions 0 to 9; short"
+    ):
         positions(torch.arange(11)[None])
 
 

@@ -50,4 +50,6 @@ def test_learned_positions_are_a_table_for_each_side() -> None:
 
 
 def test_positions_that_are_computed_have_no_parameters() -> None:
-    assert counted(Sizes(100, positions="none")) == counted(Sizes(100, positions="tensor2tensor")) == counted(Sizes(100))
+    assert (
+        counted(Sizes(100, positions="none")) == counted(Sizes(100, positions="tensor2tensor")) == counted(Sizes(100))
+    )

@@ -1,9 +1,12 @@
 """A run that was stopped, at any instant and in any way, ends as the run that never was: every file, but for times."""
 
+import errno
 import json
+import os
 import random
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -245,17 +248,18 @@ def test_a_run_begun_with_another_goes_on_without_it(
     assert [name for name in found if found[name] != expected[name]] == []
 
 
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "checkpoints"])
+@pytest.mark.parametrize(
+    "missing", ["checkpoints", "checkpoints config.json", "checkpoints config.json tokenizer.json"]
+)
 def test_a_run_begun_with_another_and_stopped_before_it_had_everything_begins_again(
-    data: Path, tmp_path: Path, name: str
+    data: Path, tmp_path: Path, missing: str
 ) -> None:
     other, out = tmp_path / "other", tmp_path / "run"
     trained(data, other, seed=7)
     trained(data, out, start=str(other))
     expected = told(out)
-    order = ["tokenizer.json", "checkpoints", "config.json"]
-    for missing in [*order[order.index(name) :], "log.jsonl", "samples.txt", "model.safetensors"]:
-        files.discard(out / missing)
+    for name in (*missing.split(), "log.jsonl", "samples.txt", "model.safetensors"):
+        files.discard(out / name)
     trained(data, out, resume=True)
     found = told(out)
     assert [name for name in found if found[name] != expected[name]] == []
@@ -263,6 +267,93 @@ def test_a_run_begun_with_another_and_stopped_before_it_had_everything_begins_ag
 
 def stop() -> None:
     raise KeyboardInterrupt
+
+
+# A full disk.
+
+
+def test_a_file_is_flushed_before_it_takes_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    fsync, replace = os.fsync, Path.replace
+
+    def flushed(handle: int) -> None:
+        done.append(Path(f"/proc/self/fd/{handle}").resolve().name)
+        fsync(handle)
+
+    def replaced(self: Path, target: Path) -> Path:
+        done.append(f"{self.name} → {target.name}")
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(Path, "replace", replaced)
+
+    def write(aside: Path) -> None:
+        aside.mkdir()
+        (aside / "inner").write_text("new")
+
+    files.whole(tmp_path / "folder", write)
+    assert done == ["inner", ".folder.part", ".folder.part → folder", tmp_path.name]
+
+
+def test_a_file_that_cannot_be_written_leaves_the_one_before_it(tmp_path: Path) -> None:
+    files.write_json(tmp_path / "x.json", {"a": 1})
+
+    def write(aside: Path) -> None:
+        aside.write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left on device: '.*x.json'"):
+        files.whole(tmp_path / "x.json", write)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+    assert files.read_json(tmp_path / "x.json") == {"a": 1}
+
+
+def survived(out: Path) -> list[int]:
+    """Return the steps of the checkpoints, all of them whole."""
+    steps = checkpoints.steps(out / "checkpoints")
+    assert [checkpoints.damaged(checkpoints.path_of(out / "checkpoints", step)) for step in steps] == [""] * len(steps)
+    return steps
+
+
+@pytest.mark.parametrize(
+    ("largest", "file"), [(1_000, "run.json"), (20_000, "checkpoints/step-00000005"), (40_000, "curves.png")]
+)
+def test_a_file_that_grows_too_large_is_named(
+    lives: Lives, data: Path, tmp_path: Path, whole: Whole, largest: int, file: str
+) -> None:
+    out = tmp_path / "run"
+    life = gone_on(lives, data, out, largest=largest)
+    assert life.code == 1
+    assert life.err.splitlines()[-1] == f"{out / file}: file too large"
+    assert "Traceback" not in life.err
+    assert life.out == ""
+    survived(out)
+    assert gone_on(lives, data, out).code == 0
+    same(out, whole)
+
+
+@pytest.mark.parametrize("kilobytes", [64, 160, 256])
+def test_a_full_disk_leaves_the_last_checkpoint_whole(data: Path, tmp_path: Path, whole: Whole, kilobytes: int) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = f"mount -t tmpfs -o size={kilobytes}k tmpfs {disk}"
+    within = ["unshare", "--user", "--map-root-user", "--mount"]
+    if shutil.which("unshare") is None or subprocess.run([*within, "sh", "-c", mount], capture_output=True).returncode:
+        pytest.skip("a small disk needs the right to mount one: unshare --user --mount")
+    with Lives(*within, "sh", "-c", f'{mount} && exec "$@"', "sh") as lives:
+        out = disk / "run"
+        seen = Path(f"/proc/{lives.process.pid}/root{out}")
+        life = lives.live(words(data, out), watched=out)
+        assert life.code == 1
+        assert life.err.splitlines()[-1].endswith(": no space left on device")
+        assert life.err.splitlines()[-1].startswith(str(disk))
+        assert "Traceback" not in life.err
+        assert life.out == ""
+        survived(seen)
+        assert lives.ask({"shell": f"mount -o remount,size=10m {disk}"}) == 0
+        more = ["--resume"] if (seen / "run.json").exists() else []
+        assert lives.live([*words(data, out), *more], watched=out).code == 0
+        same(seen, whole)
 
 
 # A gradient that is not finite.

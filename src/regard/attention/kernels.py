@@ -63,6 +63,10 @@ class Buffer:
         self.v_BHSE = v_BHSE
         self.written = written
 
+    def roomier(self, taken: int, needed: int) -> Buffer:
+        """Return a copy with room for more."""
+        return Buffer(roomy(self.k_BHSE, taken, needed), roomy(self.v_BHSE, taken, needed), taken)
+
 
 @dataclass(frozen=True, eq=False)
 class Past:
@@ -95,7 +99,7 @@ class Past:
             # What inference mode has made cannot be written to outside of it.
             frozen = buffer.k_BHSE.is_inference() and not torch.is_inference_mode_enabled()
             if taken or frozen:
-                buffer = Buffer(*(roomy(x, self.length, length) for x in (buffer.k_BHSE, buffer.v_BHSE)), self.length)
+                buffer = buffer.roomier(self.length, length)
             buffer.k_BHSE[..., self.length : length, :] = new.k_BHSE
             buffer.v_BHSE[..., self.length : length, :] = new.v_BHSE
             buffer.written = length
@@ -113,7 +117,7 @@ class Past:
 
 
 def roomy(x_BHSE: Tensor, taken: int, needed: int, rows: Tensor | None = None) -> Tensor:
-    """Return a copy of the first `taken` places (of some rows) with room for more than `needed`: the next power of two."""
+    """Return a copy of the first `taken` places (of some rows) with room for the power of two beyond `needed`."""
     capacity = 1 << max(needed, 15).bit_length()
     batch = len(x_BHSE) if rows is None else len(rows)
     room_BHSE = x_BHSE.new_empty(batch, x_BHSE.shape[1], capacity, x_BHSE.shape[-1])

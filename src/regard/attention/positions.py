@@ -4,8 +4,8 @@ Sinusoidal (Vaswani 2017, section 3.5): with wavelengths from 2π to 10000·2π,
 
     PE(p, 2i) = sin(p / 10000^(2i/D))      PE(p, 2i+1) = cos(p / 10000^(2i/D))      i = 0 … D/2 − 1
 
-Three layouts are in use. `interleaved` is the paper's formula. `concatenated` has all its sines first, then its cosines.
-`tensor2tensor` is what the pictures of the lectures were drawn with: concatenated, and its frequencies
+Three layouts are in use. `interleaved` is the paper's formula. `concatenated` has all its sines first, then its
+cosines. `tensor2tensor` is what the pictures of the lectures were drawn with: concatenated, and its frequencies
 exp(−i · ln 10000 / (D/2 − 1)) reach 1/10000 exactly, so that it is no mere permutation of the paper's.
 """
 

@@ -11,7 +11,10 @@ from torch import Tensor, nn
 
 
 class Score(nn.Module):
-    """A scoring function: q_BHTE and prepared k_BHSE give scores_BHTS. `class Mine(Score, name="mine")` gives it a name."""
+    """A scoring function: q_BHTE and prepared k_BHSE give scores_BHTS.
+
+    `class Mine(Score, name="mine")` gives it a name.
+    """
 
     named: ClassVar[dict[str, type["Score"]]] = {}
 

@@ -6,9 +6,10 @@ Which lengths meet in a batch is the same in every epoch, which sentences of the
 the same number of batches always, and step n is batch n mod epoch, with nothing to replay.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,5 +90,5 @@ class Buckets:
     def once(self) -> Iterator[Ints]:
         """Yield the rows of every batch once, shortest first."""
         order, cuts = self.sorted(np.arange(len(self.target_lengths))), self.cuts()
-        for start, end in zip(cuts[:-1], cuts[1:], strict=True):
+        for start, end in itertools.pairwise(cuts):
             yield order[start:end]

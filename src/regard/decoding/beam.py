@@ -37,9 +37,9 @@ def search(
     start: Tensor,
     limits: Limits,
     *,
-    width: int = 5,
-    length_penalty: float = 0.6,
-    n_best: int = 1,
+    width: int = 5,  # hypotheses kept for each text
+    length_penalty: float = 1.0,  # α: scores are divided by ((5 + length) / 6)^α; larger favours longer texts
+    n_best: int = 1,  # texts for each input
 ) -> Hypotheses:
     """Return the `n_best` hypotheses of each sentence, or as many as exist, by their penalised scores."""
     check(width, length_penalty, n_best)

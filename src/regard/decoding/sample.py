@@ -23,11 +23,11 @@ def search(
     start: Tensor,
     limits: Limits,
     *,
-    temperature: float = 1.0,
-    top_k: int = 0,
-    top_p: float = 1.0,
+    temperature: float = 1.0,  # below 1 the likely ids become likelier; 0 is greedy
+    top_k: int = 0,  # choose among the likeliest N only; 0 among all
+    top_p: float = 1.0,  # choose among the fewest that hold this much probability
     seeds: Sequence[int] | None = None,
-    n_best: int = 1,
+    n_best: int = 1,  # texts for each input
 ) -> Hypotheses:
     """Return `n_best` samples of each sentence, which may coincide. Their scores are the model's own, untempered.
 

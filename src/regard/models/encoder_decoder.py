@@ -30,7 +30,7 @@ class Decoder(Protocol):
 class EncoderDecoder(nn.Module):
     """The composition: source and target through once, as in training."""
 
-    def __init__(self, encoder: nn.Module, decoder: nn.Module) -> None:
+    def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
         super().__init__()
         self.encoder = encoder
         self.decoder = decoder

@@ -9,7 +9,7 @@ for every layer, beside the past of each hypothesis.
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,7 @@ from torch.nn import functional
 from regard.attention import Attention, KeyValues, Learned, Lengths, Mask, Nowhere, Past, Sinusoidal, causal
 from regard.attention import scores as scoring
 from regard.layers import Activation, Combine, Embedding, FeedForward, Linear, Norm, Residual
+from regard.layers import Positions as Placing
 from regard.models.encoder_decoder import EncoderDecoder, Memory
 from regard.state import State
 
@@ -129,6 +130,8 @@ class Read(NamedTuple):
 class Decoder(nn.Module):
     """Tokens through a stack of decoder layers, to logits."""
 
+    layers: Any  # a ModuleList of DecoderLayer, which does not say so
+
     def __init__(self, embedding: Embedding, sizes: Sizes) -> None:
         super().__init__()
         self.embedding = embedding
@@ -175,7 +178,7 @@ def top_norm(sizes: Sizes) -> nn.Module:
 
 def embedding(vocabulary: int, sizes: Sizes) -> Embedding:
     width = sizes.width if sizes.combine == "add" else sizes.width // 2
-    positions: nn.Module
+    positions: Placing
     if sizes.positions == "learned":
         positions = Learned(width, sizes.longest)
     elif sizes.positions == "none":

@@ -1,6 +1,6 @@
 """Copy a row of digits: the first thing that attention must learn to do.
 
-    regard train copy
+regard train copy
 """
 
 from regard.recipes._digits import rewriting

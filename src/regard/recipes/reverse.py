@@ -1,6 +1,6 @@
 """Write a row of digits backwards: cross-attention draws the anti-diagonal.
 
-    regard train reverse
+regard train reverse
 """
 
 from regard.recipes._digits import rewriting

@@ -1,6 +1,6 @@
 """Sort a row of digits: attention that looks for a value rather than for a place.
 
-    regard train sort
+regard train sort
 """
 
 from regard.recipes._digits import rewriting

@@ -1,7 +1,7 @@
 """Translate with the Transformer of *Attention Is All You Need* (all five lectures).
 
-    regard train translate
-    regard train translate --data FOLDER --source en --target de
+regard train translate
+regard train translate --data FOLDER --source en --target de
 """
 
 from typing import Any, Literal
@@ -25,7 +25,15 @@ SHAPES: dict[str, dict[str, Any]] = {
     "tiny": {"layers": 4, "width": 128, "inner": 256, "heads": 4, "dropout": 0.3, "vocabulary": 10000, "norm": "pre"},
     "small": {"layers": 3, "width": 256, "inner": 1024, "heads": 4, "dropout": 0.2, "vocabulary": 8000, "norm": "pre"},
     "base": {"layers": 6, "width": 512, "inner": 2048, "heads": 8, "dropout": 0.1, "vocabulary": 32000, "norm": "post"},
-    "big": {"layers": 6, "width": 1024, "inner": 4096, "heads": 16, "dropout": 0.3, "vocabulary": 32000, "norm": "post"},
+    "big": {
+        "layers": 6,
+        "width": 1024,
+        "inner": 4096,
+        "heads": 16,
+        "dropout": 0.3,
+        "vocabulary": 32000,
+        "norm": "post",
+    },
 }
 
 
@@ -44,7 +52,7 @@ def recipe(
     norm: Norm | None = None,  # normalise after the sum, as the paper does, or before the layer
     activation: Activation = "relu",  # of the feed-forward network
     score: str = "scaled",  # how a key answers a query: scaled, dot
-    positions: Positions = "interleaved",  # where a token stands: sinusoids in three layouts, a learned table, or nothing
+    positions: Positions = "interleaved",  # where a token stands: sinusoids in a layout, learned, or none
     position_start: int = 0,  # the number of the first position
     positions_longest: int = 512,  # length of the learned table
     combine: Combine = "add",  # positions are added to the tokens, or written beside them
@@ -74,7 +82,8 @@ def recipe(
     def build(sizes: dict[str, int]) -> nn.Module:
         return transformer(
             Sizes(
-                **sizes,
+                sizes["vocabulary"],
+                sizes.get("source_vocabulary"),
                 width=shape["width"],
                 inner=shape["inner"],
                 heads=shape["heads"],

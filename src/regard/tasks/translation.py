@@ -13,6 +13,7 @@ from regard.data.corpus import Corpus, Pair
 from regard.data.vocabulary import END, PAD, START, Kind, Vocabulary
 from regard.metrics import text as texts
 from regard.metrics.score import Score
+from regard.tasks.aligning import error_rates
 from regard.tasks.losses import cross_entropy
 from regard.tasks.task import Loss, Sample, Term, add_up
 from regard.tasks.translator import Translator
@@ -35,7 +36,7 @@ class PairBatch(NamedTuple):
     counted_BT: Tensor
 
     def to(self, device: str) -> "PairBatch":
-        return PairBatch(*(None if x is None else x.to(device, non_blocking=True) for x in self))
+        return PairBatch._make(None if x is None else x.to(device, non_blocking=True) for x in self)
 
     def tensors(self) -> dict[str, Tensor]:
         return {name: x for name, x in self._asdict().items() if x is not None}
@@ -80,6 +81,7 @@ class Translation:
             "translate": lambda model, *args, **options: self.translator(model).translate(*args, **options),
             "translations": lambda model, *args, **options: self.translator(model).translations(*args, **options),
             "score": lambda model, *args, **options: self.translator(model).score(*args, **options),
+            "align": self.align,
         }
 
     # What the data decide.
@@ -93,7 +95,8 @@ class Translation:
             shared = Vocabulary.train(sources + targets, self.kind, self.asked)
             self.vocabularies = shared, shared
         else:
-            self.vocabularies = tuple(Vocabulary.train(side, self.kind, self.asked) for side in (sources, targets))
+            reads, writes = (Vocabulary.train(side, self.kind, self.asked) for side in (sources, targets))
+            self.vocabularies = reads, writes
 
     def sizes(self) -> dict[str, int]:
         reads, writes = (v.size for v in self.vocabularies) if self.vocabularies else (self.asked, self.asked)
@@ -202,6 +205,20 @@ class Translation:
         measured = self.corpus.measures(split, outputs) if self.judge == "bleu" else {}
         return {**scores, **{name: Score(100 * value) for name, value in measured.items()}}
 
+    def align(self, model: nn.Module, split: str) -> dict[str, Score]:
+        """Return the alignment error rate of every head; first that of the head which is best on validation data."""
+        translator, rates = self.translator(model), {}
+        for name in {"val", split}:
+            gold = self.corpus.alignments(name)
+            if gold is None:
+                raise ValueError("the data bring no gold alignments; only Scenes does so far")
+            rates[name] = error_rates(translator, self.corpus.pairs(name), gold)
+        best = min(rates["val"], key=lambda head: (rates["val"][head], head))
+        chosen = f"alignment error rate, {best[0]} head {best[1]} (chosen on val)"
+        return {chosen: Score(rates[split][best])} | {
+            f"alignment error rate, {path} head {head}": Score(rate) for (path, head), rate in rates[split].items()
+        }
+
     def show(self, model: nn.Module) -> list[Sample]:
         pairs = self.corpus.pairs("val")[:SHOWN]
         outputs = self.translator(model).translate([pair.source for pair in pairs], search="greedy")
@@ -227,5 +244,3 @@ def pair_batch(rows: Encoded, chosen: Ints) -> PairBatch:
         torch.from_numpy(labels_BT),
         torch.from_numpy(counted_BT),
     )
-
-

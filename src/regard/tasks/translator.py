@@ -93,7 +93,7 @@ class Translator:
             found: list[list[Hypothesis]] = [[] for _ in flat]
             order = sorted(range(len(flat)), key=lambda place: len(flat[place].ids))
             for rows in portions(order, batch):
-                answers = find(self.model, [flat[row].ids for row in rows], forced, [numbers[row] for row in rows])
+                answers = find([flat[row].ids for row in rows], forced, [numbers[row] for row in rows])
                 for row, hypotheses in zip(rows, answers, strict=True):
                     found[row] = hypotheses
             remaining = iter(found)
@@ -149,16 +149,17 @@ class Translator:
         return weights_HTS[links.head]
 
     def searcher(self, search: str, options: dict[str, Any]) -> Callable[..., list[list[Hypothesis]]]:
-        """Return a function from a model and a batch of ids to hypotheses."""
+        """Return a function from a batch of source ids, a forced beginning and random numbers to hypotheses."""
         method = decoding.find(search)
         known = decoding.options(search)
         unknown = sorted(set(options) - set(known))
         if unknown:
             raise ValueError(f"--search {search} has no option {unknown[0]}; it has: {', '.join(known) or 'none'}")
 
-        def find(
-            model: nn.Module, sources: list[list[int]], prefix: list[int], numbers: list[int]
-        ) -> list[list[Hypothesis]]:
+        encoder: Any = self.model.encoder
+        decoder: Any = self.model.decoder
+
+        def find(sources: list[list[int]], prefix: list[int], numbers: list[int]) -> list[list[Hypothesis]]:
             limits = Limits(
                 longest=[len(prefix) + 2 * len(ids) + 20 for ids in sources],
                 end=END,
@@ -168,9 +169,10 @@ class Translator:
             seeds = {"seeds": numbers} if "seeds" in known else {}
             with torch.inference_mode():
                 source_BS, lengths_B = self.table(sources)
-                state = model.decoder.start(model.encoder(source_BS, lengths_B))
+                state = decoder.start(encoder(source_BS, lengths_B))
                 begin = torch.full((len(sources),), START, device=source_BS.device)
-                return method(model.decoder, state, begin, limits, **options, **seeds)
+                found: list[list[Hypothesis]] = method(decoder, state, begin, limits, **options, **seeds)
+                return found
 
         return find
 
@@ -198,7 +200,9 @@ class Translator:
     def joined(self, pieces: list[Piece], answers: list[Hypothesis], wanted: Links | None) -> Translation:
         """Return the translations of the pieces of one text as one."""
         texts = self.writes.decode([answer.ids for answer in answers])
-        text = "".join(piece.joint * (place > 0) + part for place, (piece, part) in enumerate(zip(pieces, texts, strict=True)))
+        text = "".join(
+            piece.joint * (place > 0) + part for place, (piece, part) in enumerate(zip(pieces, texts, strict=True))
+        )
         links: list[tuple[int, int]] = []
         if wanted is not None:
             sources = targets = 0
@@ -215,7 +219,7 @@ class Translator:
 def middle(text: str) -> int:
     """Return where to cut a text that is too long: the end of a sentence, of a clause or of a word near its middle."""
     half, reach = len(text) // 2, len(text) // 4
-    for ends in (".!?…。！？", ";:,、，；", " \t\n"):  # noqa: RUF001
+    for ends in (".!?…。！？", ";:,、，；", " \t\n"):
         # A point inside 3.14 ends nothing; the signs of scripts without spaces always do.
         near = [
             at + 1

@@ -1,5 +1,6 @@
 """curves.png: loss and score against step."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
     above.set_ylabel("−log p of a token")
     above.legend(frameon=False)
     score = next(iter(lines[0]["val"]))
-    points = [line["val"][score] for line in lines]
+    points = [math.nan if line["val"][score] is None else line["val"][score] for line in lines]
     below.plot(steps, points, color="#1f5fa8", marker=marker, markersize=3)
-    best = max(range(len(points)), key=lambda place: (points[place], -place))
+    best = max(range(len(points)), key=lambda place: (not math.isnan(points[place]), points[place], -place))
     below.annotate(
         f"best {points[best]:.2f} at step {steps[best]}",
         (steps[best], points[best]),

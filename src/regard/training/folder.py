@@ -82,7 +82,7 @@ class RunFolder:
     def begin(self, record: dict[str, Any], task: Task) -> dict[str, str]:
         """Remove an earlier run, write run.json and what the task saves, and return the SHA-256 of its files."""
         # Its run.json stays until the new one takes its place: a run folder is one at every instant.
-        for path in self.path.iterdir():
+        for path in list(self.path.iterdir()):
             if path.name not in (".lock", "run.json"):
                 files.discard(path)
         files.write_json(self.path / "run.json", record)

@@ -130,7 +130,7 @@ def update(
     twin.computes.train()
     for batch in several:
         loss = task.loss(twin.computes, batch.to(plan.device), step)
-        (loss / counts).backward()  # type: ignore[no-untyped-call]
+        (loss / counts).backward()
         loss = Loss({name: Term(term.total.detach(), term.weight) for name, term in loss.items()})
         total = total.plus(loss) if total else loss
     twin.gradients()

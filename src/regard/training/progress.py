@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -44,6 +45,10 @@ class Display:
         if counted:
             name = next(iter(sums))
             what = f"{name} {sums[name] / counted[name]:.3f}  {max(counted.values()) / max(seconds, 1e-9):,.0f}/s"
+        with suppress(BrokenPipeError):  # whoever watched has gone; training goes on
+            self.show(step, what)
+
+    def show(self, step: int, what: str) -> None:
         self.bar.update(self.task, completed=step, what=what)
         now = time.monotonic()
         if not self.console.is_terminal and now - self.printed >= SECONDS_BETWEEN_LINES:
@@ -57,4 +62,5 @@ class Display:
         means = "  ".join(f"{name} {value:.4g}" for name, value in line["train"].items())
         rate = f"{line['tokens_per_second']:,.0f}/s"
         text = f"step {line['step']}  train: {means}  val: {scores}  {rate}  {line['seconds']:.0f} s"
-        self.console.print(text, highlight=False, soft_wrap=True)
+        with suppress(BrokenPipeError):
+            self.console.print(text, highlight=False, soft_wrap=True)

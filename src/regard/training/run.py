@@ -21,6 +21,7 @@ import regard
 from regard.data.source import Source
 from regard.tasks.task import Task
 from regard.training import checkpoints, loop
+from regard.training.allocator import keep_memory
 from regard.training.files import finite, put, read_json, read_tensors, write_json
 from regard.training.folder import RunFolder, restore
 from regard.training.optimizers import optimizer
@@ -127,11 +128,13 @@ def carried_out(
     recipe: Recipe, plan: Plan, folder: RunFolder, record: dict[str, Any], *, resume: bool
 ) -> dict[str, Any]:
     """Prepare the task, build the model, train it, and write down what came out."""
+    keep_memory()
     torch.set_num_threads(plan.threads or cores())
     check_device(plan.device)
     task, out = recipe.task, folder.path
-    # A run that begins with another's parameters has them in a checkpoint, and goes on without the other.
-    goes_on = resume and folder.begun() and bool(record["from"] is None or checkpoints.steps(folder.checkpoints))
+    # Without a checkpoint, a run that began with another's parameters begins once more.
+    kept = checkpoints.steps(folder.checkpoints)
+    goes_on = resume and (any(kept) or (folder.begun() and bool(kept or record["from"] is None)))
     if goes_on:
         restore(task, out)
     elif record["from"] is not None:
@@ -282,6 +285,10 @@ def frozen(value: Any) -> Any:
 
 def thawed(flags: dict[str, Any]) -> dict[str, Any]:
     """Return flags as recipes take them, from JSON."""
+    known = {field.name for field in fields(Source)}
+    for key, value in flags.items():
+        if isinstance(value, dict) and set(value) - known:
+            raise ValueError(f"--{key} cannot be {value}; was the run made by another version?")
     return {key: Source(**value) if isinstance(value, dict) else value for key, value in flags.items()}
 
 
