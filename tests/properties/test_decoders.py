@@ -321,6 +321,26 @@ def test_tokens_may_come_in_any_order_as_long_as_they_say_where_they_stand(varia
     assert_close(found_BTV, expected_BTV[rows, order], atol=EXACT, rtol=0)
 
 
+@pytest.mark.parametrize("variant", [name for name, sizes in VARIANTS.items() if sizes.get("positions") != "learned"])
+def test_prompts_of_mixed_length_go_on_as_each_would_alone(variant: str) -> None:
+    # What fills up a shorter prompt is said to stand where no text will come to, so nobody sees it.
+    model, lengths, more_BT = decoder(variant), [5, 2, 3], tokens(3, 4, seed=1)
+    prompt_BT, place_T = tokens(3, 5), torch.arange(5)
+    ends_B1 = torch.tensor(lengths)[:, None]
+    at_BT = torch.where(place_T < ends_B1, place_T, 10_000)
+    with torch.inference_mode():
+        _, state = model.decoder(prompt_BT, started(model), at_BT)
+        found = []
+        for place in range(4):
+            logits_BTV, state = model.decoder(more_BT[:, place : place + 1], state, ends_B1 + place)
+            found.append(logits_BTV)
+        for row, length in enumerate(lengths):
+            alone_BT = torch.cat([prompt_BT[row : row + 1, :length], more_BT[row : row + 1]], dim=1)
+            start = select(started(model), torch.tensor([row]), torch.tensor([row]))
+            expected_BTV, _ = model.decoder(alone_BT, start)
+            assert_close(torch.cat(found, dim=1)[row], expected_BTV[0, length:], atol=EXACT, rtol=0)
+
+
 @every_decoder
 def test_selected_rows_keep_where_they_stand(variant: str) -> None:
     model, target_BT, rows = decoder(variant), tokens(3, 6), torch.tensor([2, 0, 0])

@@ -12,7 +12,7 @@ from itertools import count, islice
 from typing import Literal, get_args
 
 from regard.data.corpus import Links, Pair
-from regard.data.scenes.draw import Draw, rank
+from regard.data.draw import Draw, rank
 
 Order = Literal["copy", "reverse", "sort"]
 SPLITS = ("train", "val", "test")

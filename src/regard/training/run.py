@@ -114,6 +114,8 @@ def gone_on(
             )
     changed = {flag: value for flag, value in plan_flags.items() if flag in MAY_CHANGE}
     reached = max(checkpoints.steps(folder.checkpoints), default=0)
+    if reached:
+        checkpoints.check(checkpoints.path_of(folder.checkpoints, reached))
     if changed.get("steps", reached) < reached:
         raise ValueError(f"--steps {changed['steps']} lies behind the run, which has come to step {reached}")
     record.pop("result", None)

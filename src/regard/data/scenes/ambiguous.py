@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from regard.data.scenes.draw import Draw
+from regard.data.draw import Draw
 from regard.data.scenes.held_out import Triple, homes
 from regard.data.scenes.lexicon import Referent, verb
 from regard.data.scenes.opening import begin, draw_opening

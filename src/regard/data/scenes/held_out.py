@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
 
-from regard.data.scenes.draw import rank
+from regard.data.draw import rank
 
 Triple = tuple[str, str, str]
 

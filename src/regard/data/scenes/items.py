@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from regard.data.scenes import ambiguous, captions, pronoun
 from regard.data.scenes.ambiguous import Ambiguous
-from regard.data.scenes.draw import Draw
+from regard.data.draw import Draw
 from regard.data.scenes.held_out import Triple, homes
 from regard.data.scenes.layout import boxes
 from regard.data.scenes.lexicon import Referent

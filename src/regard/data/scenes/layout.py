@@ -6,7 +6,7 @@ whole to somewhere in the plane. The widest of all, three enormous boxes, just f
 
 from collections.abc import Sequence
 
-from regard.data.scenes.draw import Draw
+from regard.data.draw import Draw
 from regard.data.scenes.scene import PLANE, SIDES, Arrangement, Box
 
 FAR = 7

@@ -1,6 +1,6 @@
 """How a story begins: with its subject, or with a time, behind which the German verb still comes second."""
 
-from regard.data.scenes.draw import Draw
+from regard.data.draw import Draw
 
 TIMES = {
     "en": {
