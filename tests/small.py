@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 
 from regard.models.encoder_decoder import EncoderDecoder, Memory
-from regard.models.transformer import Sizes, transformer
+from regard.models.transformer import Decoder, Encoder, Sizes, transformer
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -27,10 +27,17 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def small(seed: int = 0, **sizes: Any) -> EncoderDecoder:
+class Small(EncoderDecoder):
+    """A Transformer, as the type checker is to know it."""
+
+    encoder: Encoder
+    decoder: Decoder
+
+
+def small(seed: int = 0, **sizes: Any) -> Small:
     """Return a Transformer to ask: two layers, eight wide, unless other sizes are given."""
     usual = {"vocabulary": 23, "width": 8, "inner": 12, "heads": 2, "encoder_layers": 2, "decoder_layers": 2}
-    return randomised(transformer(Sizes(**{**usual, "dropout": 0.0, **sizes})), seed).eval()
+    return cast(Small, randomised(transformer(Sizes(**{**usual, "dropout": 0.0, **sizes})), seed).eval())
 
 
 def randomised(model: M, seed: int = 0) -> M:
@@ -40,7 +47,7 @@ def randomised(model: M, seed: int = 0) -> M:
         for parameter in model.parameters():
             noise = torch.randn(parameter.shape, generator=chance, dtype=torch.float64)
             if parameter.dim() == 1:
-                parameter += 0.2 * noise
+                parameter.add_(0.2 * noise)
             else:
                 parameter.copy_(1.5 * parameter.shape[-1] ** -0.5 * noise)
     return model
@@ -62,7 +69,7 @@ def tokens(rows: int, columns: int, seed: int = 0, vocabulary: int = 17) -> Tens
     return torch.randint(4, vocabulary, (rows, columns), generator=torch.Generator().manual_seed(seed))
 
 
-def memory(model: EncoderDecoder, source_BS: Tensor, lengths_B: Tensor | None = None) -> Memory:
+def memory(model: Small, source_BS: Tensor, lengths_B: Tensor | None = None) -> Memory:
     found: Memory = model.encoder(source_BS, lengths_B)
     return found
 

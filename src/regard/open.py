@@ -45,6 +45,8 @@ class System:
         """Return the scores on a split of the run's own data, or of other data: {"split": …, "scores": {…}}."""
         task = self.task
         if data is not None:
+            if "data" not in self.flags:
+                raise ValueError(f"{self.recipe} brings its own data, and can be judged on no other; leave --data away")
             task = load(self.recipe, {**self.flags, "data": data}).task
             task.restore(self.path)
         splits = task.splits()

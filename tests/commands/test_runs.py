@@ -100,7 +100,7 @@ def test_standard_output_has_the_result_alone(regard: Regard, data: Path, tmp_pa
     result = json.loads(answer.out)
     assert result["steps"] == 20
     assert result["best"] == files.read_json(tmp_path / "run" / "run.json")["result"]["best"]
-    assert answer.err.count("step ") == 2
+    assert answer.err.count("  val: ") == 2
 
 
 def test_a_run_opens_and_answers_without_its_data(regard: Regard, run: Path, tmp_path: Path) -> None:

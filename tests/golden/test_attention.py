@@ -216,7 +216,7 @@ def test_an_impossible_temperature_is_refused(temperature: float) -> None:
 
 
 def table(mask: object, targets: int, sources: int, at_BT: Tensor | None = None, at_BS: Tensor | None = None) -> Tensor:
-    found = visible(mask, targets, sources, at_BT, at_BS, torch.device("cpu"))  # type: ignore[arg-type]
+    found = visible(mask, targets, sources, at_BT, at_BS, torch.device("cpu"))
     assert found is not None
     return found.int()
 

@@ -130,7 +130,7 @@ def test_a_width_without_pairs_is_refused(layout: Layout, width: int) -> None:
 
 def test_an_unknown_layout_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="no layout 'zigzag'.* interleaved, concatenated, tensor2tensor"):
-        Sinusoidal(4, "zigzag")  # type: ignore[arg-type]
+        Sinusoidal(4, "zigzag")
 
 
 # Learned positions, and none.

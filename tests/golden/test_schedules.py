@@ -63,5 +63,5 @@ def test_every_rate_of_a_run_is_positive_and_at_most_the_highest(name: str, warm
 
 @every_schedule
 def test_a_rate_is_its_factor_of_the_highest(name: str) -> None:
-    plan = Plan(rate=3e-4, schedule=name, warmup=7, steps=50)  # type: ignore[arg-type]
+    plan = Plan(rate=3e-4, schedule=name, warmup=7, steps=50)
     assert [rate(plan, step) for step in range(1, 51)] == [3e-4 * SCHEDULES[name](step, 7, 50) for step in range(1, 51)]

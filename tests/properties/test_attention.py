@@ -122,12 +122,9 @@ def case(
     made = MASKS[mask](shape, chance)
     seen = visible(made, T, S, None, None, CPU)
     whole = torch.ones(shape.table, dtype=torch.bool)
-    return Case(
-        randomised(score(H, E, E).to(dtype), seed),
-        *(x.requires_grad_() for x in (q, k, v)),
-        made,
-        whole if seen is None else whole & seen,
-    )
+    for x in (q, k, v):
+        x.requires_grad_()
+    return Case(randomised(score(H, E, E).to(dtype), seed), q, k, v, made, whole if seen is None else whole & seen)
 
 
 def kinds(kind: type[Mask]) -> Iterator[type[Mask]]:
@@ -279,7 +276,7 @@ def test_permuting_the_input_of_self_attention_permutes_its_output(score: type[S
 @pytest.mark.parametrize("layout", ["interleaved", "concatenated", "tensor2tensor"])
 def test_with_positions_a_permuted_input_gives_another_output(score: type[Score], layout: str) -> None:
     attention = randomised(Attention(2, 8, score=score))
-    places = Sinusoidal(8, layout)(torch.arange(6)[None])  # type: ignore[arg-type]
+    places = Sinusoidal(8, layout)(torch.arange(6)[None])
     x, order = noise(3, 6, 8), torch.tensor([5, 2, 0, 3, 1, 4])
     y, permuted = (attention(z, attention.keys_values(z)) for z in (x + places, x[:, order] + places))
     assert float((permuted - y[:, order]).detach().abs().max()) > 1e-3
@@ -423,7 +420,7 @@ def test_the_fused_kernel_runs_on_long_texts_only_and_never_while_somebody_looks
 
     def counted(q: Tensor, kv: KeyValues, *rest: object) -> Tensor:
         runs.append(tuple(q.shape))
-        return flash(q, kv, *rest)  # type: ignore[arg-type]
+        return flash(q, kv, *rest)
 
     monkeypatch.setattr(kernels, "flash", counted)
     short, long = case(ScaledDot, "Causal"), case(ScaledDot, "Causal", Shape(1, 1, 128, 128, 4))

@@ -12,10 +12,10 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from regard.attention import kernels
-from regard.models.encoder_decoder import EncoderDecoder, Memory
-from regard.models.transformer import Sizes, transformer
+from regard.models.encoder_decoder import Memory
+from regard.models.transformer import Sizes
 from regard.state import State, select
-from tests.small import VARIANTS, double, memory, small, tokens
+from tests.small import VARIANTS, Small, double, memory, small, tokens
 
 every_decoder = pytest.mark.parametrize("variant", VARIANTS)
 
@@ -29,18 +29,18 @@ def in_double() -> Iterator[None]:
         yield
 
 
-def decoder(variant: str, **sizes: Any) -> EncoderDecoder:
+def decoder(variant: str, **sizes: Any) -> Small:
     return small(**{**VARIANTS[variant], **sizes})
 
 
-def started(model: EncoderDecoder, rows: int = 3, columns: int = 5) -> State:
+def started(model: Small, rows: int = 3, columns: int = 5) -> State:
     """Return the state of some sources, all but the first of them shorter."""
     lengths_B = torch.tensor([columns - row % columns for row in range(rows)])
     state: State = model.decoder.start(memory(model, tokens(rows, columns, seed=7), lengths_B))
     return state
 
 
-def pieces(model: EncoderDecoder, target_BT: Tensor, state: State, cuts: list[int]) -> tuple[Tensor, State]:
+def pieces(model: Small, target_BT: Tensor, state: State, cuts: list[int]) -> tuple[Tensor, State]:
     """Return the logits of a target read piece by piece."""
     found = []
     for start, end in zip([0, *cuts], [*cuts, target_BT.shape[1]], strict=True):
@@ -393,17 +393,17 @@ def test_probabilities_sum_to_one(variant: str) -> None:
 
 
 def test_tied_weights_share_their_storage() -> None:
-    model = transformer(Sizes(23, width=8, heads=2, inner=12))
+    model = small()
     assert model.encoder.embedding.table is model.decoder.embedding.table
     assert model.decoder.output is None
     assert sum(parameter.shape == (23, 8) for parameter in model.parameters()) == 1
     # What the output learns, the embeddings of both sides have learned.
     model.decoder(tokens(1, 2), model.decoder.start(memory(model, tokens(1, 2))))[0][..., 0].sum().backward()
     assert model.encoder.embedding.table.grad is model.decoder.embedding.table.grad
-    apart = transformer(Sizes(23, width=8, heads=2, inner=12, source_vocabulary=17))
+    apart = small(source_vocabulary=17)
     assert apart.encoder.embedding.table.shape == (17, 8)
     assert apart.decoder.output is None
-    untied = transformer(Sizes(23, width=8, heads=2, inner=12, tied=False))
+    untied = small(tied=False)
     assert sum(parameter.shape == (23, 8) for parameter in untied.parameters()) == 3
 
 

@@ -1,7 +1,8 @@
 """Looking changes nothing, shows what was used, and leaves nothing behind."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 import pytest
 import torch
@@ -165,6 +166,10 @@ class Wrapped(nn.Module):
         return found
 
 
+def compiled(module: nn.Module, backend: Callable[..., Any]) -> nn.Module:
+    return cast(nn.Module, torch.compile(module, backend=backend))
+
+
 def refused(graph: object, inputs: object) -> None:
     raise AssertionError("a model was compiled while somebody looked")
 
@@ -178,12 +183,12 @@ def test_names_are_the_same_whatever_wraps_the_model(how: str) -> None:
     assert isinstance(model, EncoderDecoder)
     if how == "layers compiled":
         for stack in (model.encoder, model.decoder):
-            stack.layers = nn.ModuleList(torch.compile(layer, backend=refused) for layer in stack.layers)
+            stack.layers = nn.ModuleList(compiled(layer, refused) for layer in stack.layers)
     elif how == "compiled in place":
         model.compile(backend=refused)
     else:
         if how != "for many devices":
-            model = torch.compile(model, backend=refused)
+            model = compiled(model, refused)
         if how != "compiled":
             model = Wrapped(model)
     with trace(model) as seen:
@@ -194,18 +199,18 @@ def test_names_are_the_same_whatever_wraps_the_model(how: str) -> None:
 
 
 def test_a_compiled_model_is_compiled_again_as_soon_as_nobody_looks() -> None:
-    compiled: list[object] = []
+    graphs: list[object] = []
 
     def backend(graph: torch.fx.GraphModule, inputs: object) -> object:
-        compiled.append(graph)
+        graphs.append(graph)
         return graph.forward
 
-    model = torch.compile(nn.Linear(2, 2), backend=backend)
+    model = compiled(nn.Linear(2, 2), backend)
     with trace(model):
         model(noise(1, 2))
-    assert not compiled
+    assert not graphs
     model(noise(1, 2))
-    assert compiled
+    assert graphs
 
 
 # Nothing is left behind.

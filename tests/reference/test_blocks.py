@@ -70,7 +70,7 @@ def inputs(rows: int, columns: int, dtype: torch.dtype, seed: int) -> Tensor:
 def assert_same(found: Tensor, expected: Tensor, given: list[Tensor], dtype: torch.dtype) -> None:
     """The same result, and the same gradients of a random mixture of it."""
     assert_close(found, expected, atol=TOLERANCE[dtype], rtol=0)
-    upstream = inputs(*found.shape[:2], dtype, seed=9).detach()
+    upstream = inputs(found.shape[0], found.shape[1], dtype, seed=9).detach()
     for ours, other in zip(*(torch.autograd.grad(y, given, upstream) for y in (found, expected)), strict=True):
         # Gradients may be ten times as large as results.
         assert_close(ours, other, atol=10 * TOLERANCE[dtype], rtol=0)

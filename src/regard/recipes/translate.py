@@ -64,7 +64,7 @@ def recipe(
     longest: int = 256,  # pairs with more tokens on a side are left out of training
 ) -> Recipe:
     shape = SHAPES[size]
-    embedded = data.place == "scenes"
+    embedded = data == SCENES and size in ("tiny", "small")
     if embedded:
         # Scenes is a small language with no end of examples: nothing to guard against learning by heart.
         shape = {**shape, "vocabulary": 1000, "dropout": 0.0}

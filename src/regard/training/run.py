@@ -26,7 +26,7 @@ from regard.training.files import finite, put, read_json, read_tensors, write_js
 from regard.training.folder import RunFolder, restore
 from regard.training.optimizers import optimizer
 from regard.training.plan import Plan
-from regard.training.recipe import Recipe, load
+from regard.training.recipe import Recipe, load, settled
 
 # What may differ when a run goes on: how far, how long, and where it is written from.
 MAY_CHANGE = {"steps", "minutes"}
@@ -164,7 +164,7 @@ def carried_out(
             out / "config.json",
             {
                 "recipe": record["recipe"],
-                "flags": record["flags"],
+                "flags": frozen(settled(record["recipe"], thawed(record["flags"]))),
                 "sizes": task.sizes(),
                 "parameters": size(model),
                 "files": saved,
@@ -225,7 +225,7 @@ def show(name: str, flags: dict[str, Any], plan_flags: dict[str, Any]) -> dict[s
         "recipe": name,
         **counted(recipe, recipe.task.sizes()),
         "plan": asdict(recipe.plan.changed(plan_flags)),
-        "flags": frozen(flags),
+        "flags": frozen(settled(name, flags)),
     }
 
 
@@ -248,7 +248,14 @@ def counted(recipe: Recipe, sizes: dict[str, int]) -> dict[str, Any]:
     for name, parameter in model.named_parameters():
         part = ".".join(name.split(".")[:2])
         parts[part] = parts.get(part, 0) + parameter.numel()
-    return {"parameters": size(model), "parts": parts, "sizes": sizes}
+    return {"parameters": size(model), "parts": parts, "sizes": sizes, "code": code(recipe, model)}
+
+
+def code(recipe: Recipe, model: nn.Module) -> list[str]:
+    """Return the files of this package that a recipe's task and model are written in, in the order to read them."""
+    kinds = [type(recipe.task), *(type(part) for part in model.modules())]
+    modules = [recipe.build.__module__, *(kind.__module__ for kind in kinds)]
+    return list(dict.fromkeys(f"{module.replace('.', '/')}.py" for module in modules if module.startswith("regard.")))
 
 
 def size(model: nn.Module) -> int:
