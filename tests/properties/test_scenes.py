@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from regard.data.draw import Draw
 from regard.data.scenes import ambiguous, captions, files, items, pronoun
 from regard.data.scenes.ambiguous import MOODS, PERSONS, PLOTS, SENSES, Ambiguous
 from regard.data.scenes.captions import distinct
 from regard.data.scenes.corpus import Scenes
-from regard.data.draw import Draw
 from regard.data.scenes.held_out import Triple
 from regard.data.scenes.items import Item, home, item, sentence, text, text_words
 from regard.data.scenes.layout import boxes

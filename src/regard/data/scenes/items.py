@@ -9,9 +9,9 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
+from regard.data.draw import Draw
 from regard.data.scenes import ambiguous, captions, pronoun
 from regard.data.scenes.ambiguous import Ambiguous
-from regard.data.draw import Draw
 from regard.data.scenes.held_out import Triple, homes
 from regard.data.scenes.layout import boxes
 from regard.data.scenes.lexicon import Referent
