@@ -146,7 +146,7 @@ def watch(request: dict[str, Any], count: mmap.mmap) -> None:
 
     flushed = os.fsync
 
-    def fsync(handle: int) -> None:
+    def fsync(handle: Any) -> None:
         tick()
         flushed(handle)
 

@@ -1,18 +1,32 @@
-"""The house stands: imports go one way, modules say what they are about, and help needs nothing heavy."""
+"""The house stands: imports go one way, help needs nothing heavy, every recipe and every command of the README runs."""
 
 import ast
+import io
+import json
+import re
+import shlex
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from types import FrameType
+from typing import Any, get_args
 
 import pytest
+import sacrebleu
 
-import regard
+import regard as package
+from regard import flags, recipes
+from regard.training.recipe import function, load
+from tests.conftest import Regard
+from tests.runs import trained, written
 
-HOUSE = Path(regard.__file__).parent
+HOUSE = Path(package.__file__).parent
 FILES = sorted(HOUSE.rglob("*.py"))
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 # Who may import whom, beside itself; arrows are transitive. A dotted name stands apart from its package: a contract or
 # a description that others may know although they may not know the rest.
@@ -125,3 +139,189 @@ def test_importing_the_command_line_imports_nothing_heavy(statement: str) -> Non
 def test_open_is_a_function_whatever_was_imported_before() -> None:
     code = "import regard.open, regard; assert callable(regard.open) and regard.open is regard.open.__globals__['open']"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Recipes and commands, on next to no data.
+
+# Flags that make any recipe small, where it has them.
+SMALL = {"layers": 1, "width": 16, "inner": 32, "heads": 2, "vocabulary": 300}
+BRIEF = {"steps": 2, "look-every": 2, "save-every": 2, "batch": 64, "threads": 1}
+FEW = {"train": 60, "val": 4, "test": 4}
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The data that recipes bring along, with a few pairs in each split."""
+    from regard.data import scenes
+    from regard.recipes import _digits
+
+    monkeypatch.setattr(scenes, "Scenes", partial(scenes.Scenes, **FEW))
+    monkeypatch.setattr(_digits, "Digits", partial(_digits.Digits, **FEW))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return written(tmp_path / "pairs")
+
+
+def own(recipe: str) -> dict[str, flags.Flag]:
+    """Return the flags of a recipe by their names."""
+    return {flag.name: flag for flag in flags.describe(recipe, recipes.file(recipe)).flags}
+
+
+def spelt(given: dict[str, Any]) -> list[str]:
+    return [f"--{name}={value}" for name, value in given.items()]
+
+
+def small(recipe: str) -> dict[str, Any]:
+    return BRIEF | {name: value for name, value in SMALL.items() if name in own(recipe)}
+
+
+@pytest.mark.parametrize("recipe", recipes.names())
+def test_every_recipe_trains_saves_opens_and_answers(
+    recipe: str, data: Path, tmp_path: Path, few: None, regard: Regard
+) -> None:
+    out = tmp_path / "run"
+    where = {"data": data} if "data" in own(recipe) else {}
+    done = regard("train", recipe, "--out", out, "--json", *spelt(small(recipe) | where))
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["steps"] == 2
+    system = package.open(out)
+    verb, source = next(iter(system.task.verbs)), system.task.show(system.model)[0].source
+    (answer,) = getattr(system, verb)([source])
+    assert isinstance(answer, str)
+
+
+def another(flag: flags.Flag) -> Any:
+    """Return another default for a flag; a text, a path and what is None stay as they are."""
+    choices = get_args(flag.type)
+    if isinstance(flag.default, bool):
+        return not flag.default
+    if isinstance(flag.default, int | float):
+        return flag.default * 2
+    return choices[choices.index(flag.default) - 1] if flag.default in choices else flag.default
+
+
+@pytest.mark.parametrize("recipe", recipes.names())
+def test_a_run_outlives_a_change_of_its_recipes_defaults(
+    recipe: str, data: Path, tmp_path: Path, few: None, regard: Regard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, described = tmp_path / "run", own(recipe)
+    where = {"data": data} if "data" in described else {}
+    assert regard("train", recipe, "--out", out, *spelt(BRIEF | where)).code == 0
+    before = package.open(out)
+    texts = [sample.source for sample in before.task.show(before.model)]
+    shapes = [parameter.shape for parameter in before.model.parameters()]
+    changed = {name: another(flag) for name, flag in described.items() if flag.default != another(flag)}
+    make = function(recipe)
+    monkeypatch.setattr(make, "__kwdefaults__", {**make.__kwdefaults__, **changed})
+    # The recipe would make another model now, which the run's parameters do not fit.
+    model = load(recipe, {}).build(before.task.sizes() | {"source_vocabulary": 16})
+    assert [parameter.shape for parameter in model.parameters()] != shapes
+    after = package.open(out)
+    assert [parameter.shape for parameter in after.model.parameters()] == shapes
+    verb = next(iter(before.task.verbs))
+    assert getattr(after, verb)(texts) == getattr(before, verb)(texts)
+
+
+@pytest.fixture
+def timer() -> Iterator[None]:
+    """An end to what would not end: 20 seconds of the processor, however busy the machine is."""
+
+    def over(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError("20 seconds of computing are over")
+
+    before = signal.signal(signal.SIGVTALRM, over)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 20)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)
+
+
+@pytest.fixture(scope="module")
+def rewriter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that has learned a little: its BLEU is not zero."""
+    folder = tmp_path_factory.mktemp("rewriter")
+    trained(written(folder / "pairs"), folder / "run", steps=60, look_every=60, average="none")
+    return folder
+
+
+@pytest.mark.parametrize("split", ["train", "val", "test"])
+def test_evaluate_prints_the_bleu_of_what_it_writes(
+    split: str, rewriter: Path, tmp_path: Path, timer: None, regard: Regard
+) -> None:
+    written_to = tmp_path / "outputs"
+    done = regard("evaluate", rewriter / "run", "--split", split, "--json", "--output", written_to)
+    assert done.code == 0, done.err
+    outputs = written_to.read_text(encoding="utf-8").splitlines()
+    references = (rewriter / "pairs" / f"{split}.fr").read_text(encoding="utf-8").splitlines()
+    bleu = sacrebleu.corpus_bleu(outputs, [references]).score
+    # The outputs differ, and an order other than that of the references has another BLEU.
+    assert 0 < bleu != sacrebleu.corpus_bleu(outputs[1:] + outputs[:1], [references]).score
+    told = json.loads(done.out)
+    assert told["split"] == split
+    # The same sums by the same library, so no rounding lies between them.
+    assert told["scores"]["bleu"]["value"] == pytest.approx(bleu, abs=1e-9)
+
+
+# What the README says.
+
+
+def commands() -> list[list[str]]:
+    """Return the words of every command in what the README sets as code, in order; a line that goes on is one."""
+    fenced, found = False, []
+    for line in README.replace("\\
+", "").splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        elif fenced or line.startswith("    "):
+            for command in re.findall(r"^(?:\$ |.*\| )?(regard .*)", line.strip()):
+                found.append(shlex.split(command, comments=True)[1:])
+    return found
+
+
+def shortened(words: list[str]) -> list[str]:
+    """Return a command that soon ends: training with flags that make it small, whatever it says of these."""
+    if words[0] != "train":
+        return words
+    given = small(words[1])
+    kept = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if before.removeprefix("--") not in given and word.partition("=")[0].removeprefix("--") not in given
+    ]
+    return [*kept, *spelt(given)]
+
+
+def test_every_command_of_the_readme_runs(
+    data: Path, tmp_path: Path, few: None, regard: Regard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one two
+three
+")))
+    for file in data.glob("*.fr"):
+        shutil.copy(file, file.with_suffix(".de"))
+    shutil.copytree(data, "mydata")
+    shutil.copy(data / "test.en", "letters.en")
+    found = commands()
+    assert len(found) > 8
+    for words in found:
+        if words[0] == "demo":
+            continue  # `make demo` runs it
+        done = regard(*shortened(words))
+        assert done.code == 0, f"regard {shlex.join(words)}: {done.err}"
+    (example,) = re.findall(r"^```python
+(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    exec(example, {})  # noqa: S102 – a page of this repository
+
+
+@pytest.mark.parametrize("row", re.findall(r"^\| `regard .*", README, re.MULTILINE))
+def test_every_command_of_the_readmes_table_has_its_flags(row: str, regard: Regard) -> None:
+    command = [word for word in re.findall(r"`regard (.*?)`", row)[0].split() if word.islower()]
+    if command in (["train"], ["show"]):
+        command.append("reverse")
+    helped = regard(*command, "--help")
+    assert helped.code == 0, helped.err
+    # Every command that computes something takes --json.
+    assert {"--json", *re.findall(r"--[a-z-]+", row)} <= {*re.findall(r"--[a-z-]+", helped.out)}

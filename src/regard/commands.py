@@ -116,7 +116,7 @@ def translate(
     attention: str | None = None,  # the attention that aligns, such as decoder.layers.2.cross; unless given, a good one
     head: int | None = None,  # its head, counted from 0; the average of all unless given
     batch: int | None = None,  # texts that are translated together
-    device: str = "cpu",  # where the model lives: cpu, cuda, cuda:1, mps
+    device: str = "cpu",  # where the model lives: cpu, cuda, cuda:1
     json: bool = False,  # print one JSON object a line
 ) -> None:
     """Translate texts, a file or standard input: one translation a line, in the order of the input.
@@ -135,6 +135,7 @@ def translate(
     from regard.open import open as opened
 
     system = opened(run, device=device)
+    system.translations([], **options)  # says what is wrong with the options before an output file is emptied
     number = 0
     with destination(output, input) as out:
         for chunk in [[valid(text) for text in texts]] if texts else waiting(input):
@@ -160,7 +161,7 @@ def evaluate(
     beam: int = 5,  # how many hypotheses the search keeps; 1 is greedy
     alignments: bool = False,  # the alignment error rate of every layer and head as well
     output: Path | None = None,  # a file for the outputs, one a line
-    device: str = "cpu",  # where the model lives: cpu, cuda, cuda:1, mps
+    device: str = "cpu",  # where the model lives: cpu, cuda, cuda:1
     json: bool = False,  # print JSON alone on standard output
 ) -> None:
     """Score a run on held-out data: its own, unless other data is given."""

@@ -43,7 +43,7 @@ def demo(out: Path) -> Demo:
     system = opened(out)
     scores = system.evaluate("test")["scores"]
     pairs = SCENES.parallel(SOURCE, TARGET).pairs("test")
-    shown = pairs[:: len(pairs) // EXAMPLES][:EXAMPLES]
+    shown = pairs[:: len(pairs) // EXAMPLES + 1][:EXAMPLES]
     outputs = system.translate([pair.source for pair in shown])
     examples = [Example(pair.source, pair.target, output) for pair, output in zip(shown, outputs, strict=True)]
     return Demo(str(out), trained["seconds"], scores, examples, suggestions(out, examples[0].source))

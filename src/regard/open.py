@@ -70,7 +70,7 @@ class System:
         verbs = self.task.verbs
         if verb not in verbs:
             fits = next(iter(verbs))
-            raise WrongVerb(f"{self.path} is a run of {self.recipe} and cannot {verb}; use: regard {fits} {self.path}")
+            raise WrongVerb(f"{self.path} is a run of {self.recipe}; use: regard {fits} {self.path}")
         return partial(verbs[verb], self.model)
 
 

@@ -28,7 +28,7 @@ def learned(steps: int, **sizes: Any) -> tuple[EncoderDecoder, float]:
     model = transformer(Sizes(8, **{**usual, **sizes}))
     adam = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.98))
     for step in range(steps):
-        adam.param_groups[0]["lr"] = 5e-3 * min(1, (step + 1) / 20)
+        adam.param_groups[0]["lr"] = 5e-3 * min(1, (step + 1) / 20, 2 * (1 - step / steps))
         loss = total(model) / len(SOURCES)
         adam.zero_grad()
         loss.backward()

@@ -202,7 +202,7 @@ def test_the_same_seed_is_the_same_run_and_another_is_another(tmp_path: Path) ->
 def test_schedules_are_what_the_paper_and_their_names_say() -> None:
     at = {
         schedule: [
-            rate(Plan(steps=8, rate=2.0, schedule=schedule, warmup=4), step)  # type: ignore[arg-type]
+            rate(Plan(steps=8, rate=2.0, schedule=schedule, warmup=4), step)
             for step in (1, 2, 4, 8)
         ]
         for schedule in ("paper", "cosine", "linear", "constant")

@@ -75,7 +75,7 @@ def test_everything_follows_from_the_seed() -> None:
 
 def test_a_corpus_of_digits_says_what_is_wrong_with_its_description() -> None:
     with pytest.raises(ValueError, match="order is 'shuffle'"):
-        Digits("shuffle")  # type: ignore[arg-type]
+        Digits("shuffle")
     with pytest.raises(ValueError, match="longest is 2"):
         Digits(longest=2)
     with pytest.raises(ValueError, match="longest is 1001"):

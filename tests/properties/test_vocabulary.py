@@ -187,7 +187,7 @@ def test_what_cannot_be_trained_or_read_is_said_in_one_sentence(tmp_path: Path) 
     with pytest.raises(ValueError, match="no text"):
         Vocabulary.train(["", ""], "unigram")
     with pytest.raises(ValueError, match="unknown kind of vocabulary 'letters'"):
-        Vocabulary.train(TEXTS, "letters")  # type: ignore[arg-type]
+        Vocabulary.train(TEXTS, "letters")
     with pytest.raises(ValueError, match="half of a surrogate pair"):
         TRAINED["bpe"].encode(["fine", "\ud83d"])
     path = tmp_path / "tokenizer.json"

@@ -15,11 +15,16 @@ class Memory(NamedTuple):
 
 
 class Encoder(Protocol):
+    longest: int | None
+    """The most tokens that have a place; None: there is no end to them."""
+
     def __call__(self, tokens_BS: Tensor, lengths_B: Tensor | None = None) -> Memory:
         """Read the sources; `lengths_B` says how long each is, left out where nothing is padded."""
 
 
 class Decoder(Protocol):
+    longest: int | None
+
     def start(self, memory: Memory) -> State:
         """Return the state before the first token."""
 

@@ -79,6 +79,7 @@ class Encoder(nn.Module):
         self.embedding = embedding
         self.layers = nn.ModuleList(EncoderLayer(sizes) for _ in range(sizes.encoder_layers))
         self.norm = top_norm(sizes)
+        self.longest = places(sizes)
 
     def forward(self, tokens_BS: Tensor, lengths_B: Tensor | None = None) -> Memory:
         """Return the memory of some sources; `lengths_B` says how long each is, left out where nothing is padded."""
@@ -137,6 +138,7 @@ class Decoder(nn.Module):
         self.embedding = embedding
         self.layers = nn.ModuleList(DecoderLayer(sizes) for _ in range(sizes.decoder_layers))
         self.norm = top_norm(sizes)
+        self.longest = places(sizes)
         self.output = None if sizes.tied else Linear(sizes.width, sizes.vocabulary, bias=False)
 
     def start(self, memory: Memory) -> State:
@@ -165,6 +167,11 @@ class Decoder(nn.Module):
 def padding(lengths_B: Tensor | None) -> Mask | None:
     """Return the mask of sources of some lengths."""
     return None if lengths_B is None else Lengths(lengths_B)
+
+
+def places(sizes: Sizes) -> int | None:
+    """Return how many tokens have a place; None: there is no end to them."""
+    return sizes.longest if sizes.positions == "learned" else None
 
 
 def attention(sizes: Sizes) -> Attention:

@@ -17,7 +17,7 @@ def rewriting(
     order: Literal["copy", "reverse", "sort"], *, longest: int, layers: int, width: int, heads: int
 ) -> Recipe:
     """Return the recipe that writes digits in another order."""
-    task = Translation(Digits(order, longest=longest), vocabulary=16, kind="word", smoothing=0.0, judge="exact")
+    task = Translation(Digits(order, longest=longest), vocabulary=14, kind="word", smoothing=0.0, judge="exact")
 
     def build(sizes: dict[str, int]) -> nn.Module:
         return transformer(

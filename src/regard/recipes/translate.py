@@ -51,7 +51,7 @@ def recipe(
     dropout: float | None = None,  # share of numbers dropped from every layer's result
     norm: Norm | None = None,  # normalise after the sum, as the paper does, or before the layer
     activation: Activation = "relu",  # of the feed-forward network
-    score: str = "scaled",  # how a key answers a query: scaled, dot
+    score: str = "scaled",  # how a key answers a query
     positions: Positions = "interleaved",  # where a token stands: sinusoids in a layout, learned, or none
     position_start: int = 0,  # the number of the first position
     positions_longest: int = 512,  # length of the learned table

@@ -45,7 +45,7 @@ class _CrossEntropy(torch.autograd.Function):
         gradient_NV, ctx.gradient_NV = ctx.gradient_NV, None
         if gradient_NV is None:
             raise RuntimeError("this loss went backward before; compute it again for a second backward pass")
-        return gradient_NV.mul_(upstream[0][0].to(gradient_NV.dtype)), None, None, None
+        return gradient_NV.mul_(upstream[0][0]), None, None, None
 
 
 def cross_entropy(logits_BTV: Tensor, labels_BT: Tensor, counted_BT: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:

@@ -58,7 +58,7 @@ class Task(Protocol):
         """Return what the model must know of the data; before `prepare`, what was asked for."""
 
     def batches(self, split: str, *, seed: int, step: int, size: int) -> Iterator[Batch]:
-        """Yield batches from the one of a step on; training data without end, other splits once."""
+        """Yield batches of a split from the one of a step on, epoch after epoch, without end."""
 
     def counts(self, batches: Sequence[Any]) -> dict[str, int]:
         """Return what the sums of the loss are divided by, known from the data alone."""
@@ -74,8 +74,8 @@ class Task(Protocol):
     ) -> dict[str, Score]:
         """Return scores; higher is better in the first, which decides which checkpoint is best.
 
-        Left alone, it is as quick as a look during training must be; `most` None judges all of the split, and
-        `outputs` is a file for what was judged.
+        `most` says how many examples are judged by what the model makes of them (None: all), `beam` how many
+        hypotheses a search keeps, and `outputs` is a file for what was judged.
         """
 
     def show(self, model: nn.Module) -> list[Sample]:

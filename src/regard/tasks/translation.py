@@ -20,8 +20,6 @@ from regard.tasks.translator import Translator
 
 Judge = Literal["bleu", "exact"]
 
-# The sentences that a look translates: enough to tell checkpoints apart, few enough to be quick.
-LOOKED_AT = 1000
 SHOWN = 5
 
 
@@ -76,6 +74,7 @@ class Translation:
         self.longest = longest
         self.judge = judge
         self.vocabularies: tuple[Vocabulary, Vocabulary] | None = None
+        self.read: dict[str, list[Pair]] = {}
         self.encoded: dict[str, Encoded] = {}
         self.verbs: dict[str, Callable[..., Any]] = {
             "translate": lambda model, *args, **options: self.translator(model).translate(*args, **options),
@@ -89,7 +88,7 @@ class Translation:
     def prepare(self) -> None:
         if self.vocabularies is not None:
             return
-        pairs = self.corpus.pairs("train")
+        pairs = self.pairs("train")
         sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
         if self.joint:
             shared = Vocabulary.train(sources + targets, self.kind, self.asked)
@@ -103,7 +102,7 @@ class Translation:
         return {"vocabulary": writes} if self.joint else {"vocabulary": writes, "source_vocabulary": reads}
 
     def describe(self) -> dict[str, Any]:
-        left_out = {split: rows.left_out for split, rows in self.encoded.items() if rows.left_out}
+        left_out = self.rows("train").left_out
         return {**self.corpus.describe(), **({"too long to train with": left_out} if left_out else {})}
 
     def save(self, folder: Path) -> None:
@@ -130,18 +129,22 @@ class Translation:
 
     # What the loop asks.
 
+    def pairs(self, split: str) -> list[Pair]:
+        """Return the pairs of a split, read once."""
+        if split not in self.read:
+            self.read[split] = self.corpus.pairs(split)
+        return self.read[split]
+
     def rows(self, split: str) -> Encoded:
-        """Return the pairs of a split as ids; of the training data, those that are not too long."""
+        """Return the pairs of a split as ids, those that are not too long."""
         if split not in self.encoded:
-            pairs = self.corpus.pairs(split)
+            pairs = self.pairs(split)
             reads, writes = self.known
             source = reads.encode([pair.source for pair in pairs])
             target = writes.encode([pair.target for pair in pairs])
             fits = [max(len(s), len(t)) < self.longest for s, t in zip(source, target, strict=True)]
-            if not any(fits):
-                raise ValueError(f"no pair of {split} has at most {self.longest} tokens a side; raise --longest")
-            if split != "train":
-                fits = [True] * len(pairs)
+            if split == "train" and not any(fits):
+                raise ValueError(f"no pair to train with has less than {self.longest} tokens a side; raise --longest")
             self.encoded[split] = Encoded(
                 Rows([ids for ids, fit in zip(source, fits, strict=True) if fit]),
                 Rows([ids for ids, fit in zip(target, fits, strict=True) if fit]),
@@ -151,9 +154,17 @@ class Translation:
 
     def batches(self, split: str, *, seed: int, step: int, size: int) -> Iterator[PairBatch]:
         rows = self.rows(split)
-        buckets = Buckets(rows.source.lengths, rows.target.lengths + 1, size)
-        for chosen in buckets.from_step(seed, step) if split == "train" else buckets.once():
+        for chosen in self.buckets(rows, size).from_step(seed, step):
             yield pair_batch(rows, chosen)
+
+    def once(self, split: str, size: int = 4096) -> Iterator[PairBatch]:
+        """Yield every pair of a split in one batch or another, once."""
+        rows = self.rows(split)
+        for chosen in self.buckets(rows, size).once():
+            yield pair_batch(rows, chosen)
+
+    def buckets(self, rows: Encoded, size: int) -> Buckets:
+        return Buckets(rows.source.lengths, rows.target.lengths + 1, size)
 
     def counts(self, batches: Sequence[PairBatch]) -> dict[str, int]:
         tokens = sum(int(batch.counted_BT.sum()) for batch in batches)
@@ -173,29 +184,28 @@ class Translation:
         split: str,
         *,
         beam: int = 1,
-        most: int | None = LOOKED_AT,
+        most: int | None = None,
         outputs: Path | None = None,
     ) -> dict[str, Score]:
-        """Return scores of the translations of a split's first sentences, and the loss of all of it.
+        """Return scores of the translations of a split's first `most` sentences, and the mean loss of all of it.
 
-        `most` None translates all of it; `outputs` is a file for the translations, one a line.
+        The loss leaves out pairs that are too long to train with. `outputs` is a file for the translations, one a line.
         """
-        pairs = self.corpus.pairs(split)[:most]
+        pairs = self.pairs(split)[:most]
         search: dict[str, Any] = {"search": "beam", "width": beam} if beam > 1 else {"search": "greedy"}
         found = self.translator(model).translate([pair.source for pair in pairs], **search)
         if outputs is not None:
             outputs.write_text("".join(texts.one_line(text) + "\n" for text in found), encoding="utf-8")
         scores = self.judged(split, pairs, found)
         device = str(next(model.parameters()).device)
-        batches = [batch.to(device) for batch in self.batches(split, seed=0, step=0, size=4096)]
         with torch.inference_mode():
-            means = add_up((self.loss(model, batch, 0), self.counts([batch])) for batch in batches)
+            means = add_up((self.loss(model, batch.to(device), 0), self.counts([batch])) for batch in self.once(split))
         return {**scores, **{name: Score(value) for name, value in means.items()}}
 
     def judged(self, split: str, pairs: list[Pair], outputs: list[str]) -> dict[str, Score]:
         """Return what outputs are worth: the score that decides first, then what the corpus itself can judge."""
         references = [pair.target for pair in pairs]
-        scores = {"exact": texts.exact(outputs, references)}
+        scores = {"exact": Score(100 * texts.exact(outputs, references).value)}
         if self.judge == "bleu":
             scores = {
                 "bleu": texts.bleu(outputs, references),
@@ -211,8 +221,8 @@ class Translation:
         for name in {"val", split}:
             gold = self.corpus.alignments(name)
             if gold is None:
-                raise ValueError("the data bring no gold alignments; only Scenes does so far")
-            rates[name] = error_rates(translator, self.corpus.pairs(name), gold)
+                raise ValueError("the data bring no gold alignments; leave --alignments away")
+            rates[name] = error_rates(translator, self.pairs(name), gold)
         best = min(rates["val"], key=lambda head: (rates["val"][head], head))
         chosen = f"alignment error rate, {best[0]} head {best[1]} (chosen on val)"
         return {chosen: Score(rates[split][best])} | {
@@ -220,7 +230,7 @@ class Translation:
         }
 
     def show(self, model: nn.Module) -> list[Sample]:
-        pairs = self.corpus.pairs("val")[:SHOWN]
+        pairs = self.pairs("val")[:SHOWN]
         outputs = self.translator(model).translate([pair.source for pair in pairs], search="greedy")
         return [Sample(pair.source, output, pair.target) for pair, output in zip(pairs, outputs, strict=True)]
 

@@ -45,7 +45,8 @@ class Links(NamedTuple):
 class Piece(NamedTuple):
     text: str
     ids: list[int]
-    joint: str
+    first: bool = True
+    joint: str = ""
     """What stood between this piece and the one before: a space or nothing."""
 
 
@@ -71,14 +72,27 @@ class Translator:
         head: int | None = None,
         **options: Any,
     ) -> Iterator[list[Translation]]:
-        """Yield the translations of each text, best first, in the order of the texts.
+        """Return the translations of each text, best first, in the order of the texts.
 
         `options` are the search's own (width, length_penalty, n_best, temperature, …); `first` is the number of the
         first text, which sampling depends on. `alignments` asks for the links of an attention to the source: of one
         head or of their average, in the layer before the last (where they are best, Garg 2019) or in a named one.
         """
-        find = self.searcher(search, options)
+        find = self.searcher(search, options)  # what is wrong with the options is said before the first text
         links = Links(attention, head) if alignments else None
+        return self.found(texts, find, links, batch, prefix, seed, first)
+
+    def found(
+        self,
+        texts: Sequence[str],
+        find: Callable[..., list[list[Hypothesis]]],
+        links: Links | None,
+        batch: int,
+        prefix: str,
+        seed: int,
+        first: int,
+    ) -> Iterator[list[Translation]]:
+        """Yield what `find` finds for each text."""
         forced = self.writes.encode([prefix])[0] if prefix else []
         for number, together in enumerate(portions(texts, SORTED_TOGETHER)):
             cut = [self.pieces(text) for text in together]
@@ -93,7 +107,8 @@ class Translator:
             found: list[list[Hypothesis]] = [[] for _ in flat]
             order = sorted(range(len(flat)), key=lambda place: len(flat[place].ids))
             for rows in portions(order, batch):
-                answers = find([flat[row].ids for row in rows], forced, [numbers[row] for row in rows])
+                beginnings = [forced if flat[row].first else [] for row in rows]
+                answers = find([flat[row].ids for row in rows], beginnings, [numbers[row] for row in rows])
                 for row, hypotheses in zip(rows, answers, strict=True):
                     found[row] = hypotheses
             remaining = iter(found)
@@ -159,12 +174,14 @@ class Translator:
         encoder: Any = self.model.encoder
         decoder: Any = self.model.decoder
 
-        def find(sources: list[list[int]], prefix: list[int], numbers: list[int]) -> list[list[Hypothesis]]:
+        def find(sources: list[list[int]], prefix: list[list[int]], numbers: list[int]) -> list[list[Hypothesis]]:
+            longest = [len(begin) + 2 * len(ids) + 20 for ids, begin in zip(sources, prefix, strict=True)]
+            places = decoder.longest
             limits = Limits(
-                longest=[len(prefix) + 2 * len(ids) + 20 for ids in sources],
+                longest=longest if places is None else [min(each, places) for each in longest],
                 end=END,
                 never=(PAD, START),
-                prefix=[prefix] * len(sources) if prefix else None,
+                prefix=prefix if any(prefix) else None,
             )
             seeds = {"seeds": numbers} if "seeds" in known else {}
             with torch.inference_mode():
@@ -181,7 +198,8 @@ class Translator:
         device = next(self.model.parameters()).device
         lengths = [len(ids) for ids in texts]
         widest = max(lengths)
-        table = torch.tensor([[*ids, *[PAD] * (widest - len(ids))] for ids in texts], device=device)
+        rows = [[*ids, *[PAD] * (widest - len(ids))] for ids in texts]
+        table = torch.tensor(rows, dtype=torch.long, device=device)
         return table, torch.tensor(lengths, device=device) if min(lengths) < widest else None
 
     def pieces(self, text: str) -> list[Piece]:
@@ -189,13 +207,16 @@ class Translator:
         if not text.strip():
             return []
         ids = self.reads.encode([text])[0]
-        if len(ids) <= LONGEST_SOURCE:
-            return [Piece(text, ids, "")]
+        places: int | None = self.model.encoder.longest  # type: ignore[union-attr, assignment]
+        if len(ids) <= min(LONGEST_SOURCE, places or LONGEST_SOURCE):
+            return [Piece(text, ids)]
         at = middle(text)
         left, right = text[:at], text[at:]
-        first, *others = self.pieces(right.lstrip()) or [Piece("", [], "")]
+        before, behind = self.pieces(left.rstrip()), self.pieces(right.lstrip())
+        if not (before and behind):
+            return before or behind
         joint = " " if right[:1].isspace() or left[-1:].isspace() else ""
-        return [*self.pieces(left.rstrip()), *([first._replace(joint=joint), *others] if first.ids else [])]
+        return [*before, behind[0]._replace(first=False, joint=joint), *behind[1:]]
 
     def joined(self, pieces: list[Piece], answers: list[Hypothesis], wanted: Links | None) -> Translation:
         """Return the translations of the pieces of one text as one."""

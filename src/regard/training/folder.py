@@ -159,10 +159,6 @@ class RunFolder:
         path = self.path / "model.safetensors"
         files.whole(path, lambda aside: files.write_tensors(aside, dict(model.named_parameters())))
 
-    def read_parameters(self, model: nn.Module) -> None:
-        path = self.path / "model.safetensors"
-        files.put(model, files.read_tensors(path), path)
-
     def put(self, model: nn.Module, tensors: dict[str, Tensor]) -> None:
         files.put(model, tensors, self.checkpoints)
 

@@ -27,6 +27,8 @@ from regard.training.plan import Plan
 from regard.training.progress import Display
 from regard.training.schedules import rate
 
+# The examples that a look judges: enough to tell checkpoints apart, few enough to be quick.
+LOOKED_AT = 1000
 # So many updates without a finite gradient end a run.
 REFUSED_IN_A_ROW = 3
 
@@ -100,7 +102,7 @@ def train(model: nn.Module, task: Task, plan: Plan, folder: RunFolder) -> tuple[
                 look(model, task, plan, progress, folder, display)
             if progress.step % plan.draw_every == 0:
                 folder.draw()
-            if progress.step % plan.save_every == 0 or last:
+            if last or due(plan, progress, progress.step):
                 save(model, adam, plan, progress, folder)
         if progress.step and progress.step not in checkpoints.steps(folder.checkpoints):
             save(model, adam, plan, progress, folder)
@@ -131,9 +133,9 @@ def update(
     for batch in several:
         loss = task.loss(twin.computes, batch.to(plan.device), step)
         (loss / counts).backward()
+        twin.gradients()
         loss = Loss({name: Term(term.total.detach(), term.weight) for name, term in loss.items()})
         total = total.plus(loss) if total else loss
-    twin.gradients()
     parameters = [parameter for parameter in twin.model.parameters() if parameter.grad is not None]
     norm = nn.utils.clip_grad_norm_(parameters, plan.clip or math.inf)
     progress.step = step
@@ -167,7 +169,7 @@ def refuse(batches: list[Any], loss: float, norm: float, progress: Progress, fol
 def look(model: nn.Module, task: Task, plan: Plan, progress: Progress, folder: RunFolder, display: Display) -> None:
     """Score the model on validation data, write a line of log and samples, and keep the best parameters."""
     model.eval()
-    scores = task.evaluate(model, "val")
+    scores = task.evaluate(model, "val", most=LOOKED_AT)
     samples = task.show(model)
     model.train()
     score = next(iter(scores.values())).value
@@ -209,8 +211,13 @@ def staying(plan: Plan, progress: Progress, there: list[int]) -> set[int]:
     there = planned(plan, progress, [*there, progress.step])
     which, number = plan.averaged()
     newest = max(plan.keep, number if which == "last" else 0)
-    best = max(plan.best, number if which == "best" else 0)
+    best = plan.best if which == "last" else max(plan.best, number, 1)
     return {*there[-newest:], *progress.best_steps(best, there)}
+
+
+def due(plan: Plan, progress: Progress, step: int) -> bool:
+    """Whether the plan wants a checkpoint of a step: every so often, and at every look where the best are wanted."""
+    return step % plan.save_every == 0 or (str(step) in progress.looked and plan.averaged()[0] != "last")
 
 
 def planned(plan: Plan, progress: Progress, there: list[int]) -> list[int]:
@@ -218,7 +225,7 @@ def planned(plan: Plan, progress: Progress, there: list[int]) -> list[int]:
 
     What an interruption left would not be there without it, and changes neither what stays nor what is averaged.
     """
-    return sorted({step for step in there if step and (step % plan.save_every == 0 or step == progress.step)})
+    return sorted({step for step in there if step and (due(plan, progress, step) or step == progress.step)})
 
 
 @torch.no_grad()
@@ -227,13 +234,9 @@ def finish(model: nn.Module, task: Task, plan: Plan, progress: Progress, folder:
     checkpoints.prune(folder.checkpoints, staying(plan, progress, checkpoints.steps(folder.checkpoints)))
     which, number = plan.averaged()
     there = planned(plan, progress, checkpoints.steps(folder.checkpoints))
-    chosen = there[-number:] if which == "last" else progress.best_steps(number, there)
-    if chosen and which != "none":
+    chosen = there[-number:] if which == "last" else progress.best_steps(max(number, 1), there)
+    if chosen:
         folder.put(model, checkpoints.average(folder.checkpoints, chosen))
-        folder.write_parameters(model)
-    elif progress.best_step:
-        folder.read_parameters(model)
-    else:
-        folder.write_parameters(model)
+    folder.write_parameters(model)
     model.eval()
-    return task.evaluate(model, "val")
+    return task.evaluate(model, "val", most=LOOKED_AT)

@@ -42,7 +42,9 @@ class Twin:
                 rounded.grad = None
 
     def gradients(self) -> None:
-        """Hand the gradients to the parameters that the optimizer moves."""
+        """Add the gradients to those of the parameters that the optimizer moves, in float32."""
         for parameter, rounded in self.pairs:
             if rounded.grad is not None:
-                parameter.grad = rounded.grad.float()
+                found = rounded.grad.float()
+                parameter.grad = found if parameter.grad is None else parameter.grad.add_(found)
+                rounded.grad = None

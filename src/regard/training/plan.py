@@ -43,7 +43,7 @@ class Plan:
     seed: int = 1
     """Everything random follows from it."""
     device: str = "cpu"
-    """Where the model lives: cpu, cuda, cuda:1, mps."""
+    """Where the model lives: cpu, cuda, cuda:1."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """What the model computes in while training; the parameters themselves stay float32."""
     threads: int = 0

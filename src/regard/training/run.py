@@ -101,7 +101,8 @@ def gone_on(
     unknown = sorted(set(record["plan"]) - {field.name for field in fields(Plan)})
     if unknown:
         raise ValueError(f"{path} says {unknown[0]!r}, which no plan has; was the run made by another version?")
-    known = {**record, **record["flags"], **record["plan"]}
+    settings = frozen(settled(name, thawed(record["flags"])))
+    known = {**{flag: record[flag] for flag in given}, **settings, **record["plan"]}
     for flag, value in {**frozen(flags), **plan_flags, **given}.items():
         if value is None and flag in given:
             continue
@@ -136,13 +137,16 @@ def carried_out(
     task, out = recipe.task, folder.path
     # Without a checkpoint, a run that began with another's parameters begins once more.
     kept = checkpoints.steps(folder.checkpoints)
-    goes_on = resume and (any(kept) or (folder.begun() and bool(kept or record["from"] is None)))
+    trained = any(step > 0 for step in kept)
+    prepared = folder.begun() and (bool(kept) or record["from"] is None)
+    goes_on = resume and (trained or prepared)
     if goes_on:
         restore(task, out)
     elif record["from"] is not None:
         restore(task, Path(record["from"]))
     elif record["tokenizer"] is not None:
         share(task, Path(record["tokenizer"]))
+    counted(recipe, task.sizes())  # sizes that do not fit are refused before anything is read
     task.prepare()
     torch.manual_seed(plan.seed)
     model = recipe.build(task.sizes())
