@@ -250,11 +250,11 @@ def rewriter(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_evaluate_prints_the_bleu_of_what_it_writes(
     split: str, rewriter: Path, tmp_path: Path, timer: None, regard: Regard
 ) -> None:
-    written_to = tmp_path / "outputs"
-    done = regard("evaluate", rewriter / "run", "--split", split, "--json", "--output", written_to)
+    file = tmp_path / "outputs"
+    done = regard("evaluate", rewriter / "run", "--split", split, "--json", "--output", file)
     assert done.code == 0, done.err
-    outputs = written_to.read_text(encoding="utf-8").splitlines()
-    references = (rewriter / "pairs" / f"{split}.fr").read_text(encoding="utf-8").splitlines()
+    outputs = file.read_text(encoding="utf-8").split("\n")[:-1]
+    references = (rewriter / "pairs" / f"{split}.fr").read_text(encoding="utf-8").split("\n")[:-1]
     bleu = sacrebleu.corpus_bleu(outputs, [references]).score
     # The outputs differ, and an order other than that of the references has another BLEU.
     assert 0 < bleu != sacrebleu.corpus_bleu(outputs[1:] + outputs[:1], [references]).score
@@ -270,13 +270,12 @@ def test_evaluate_prints_the_bleu_of_what_it_writes(
 def commands() -> list[list[str]]:
     """Return the words of every command in what the README sets as code, in order; a line that goes on is one."""
     fenced, found = False, []
-    for line in README.replace("\\
-", "").splitlines():
+    for line in README.replace("\\\n", "").splitlines():
         if line.startswith("```"):
             fenced = not fenced
         elif fenced or line.startswith("    "):
-            for command in re.findall(r"^(?:\$ |.*\| )?(regard .*)", line.strip()):
-                found.append(shlex.split(command, comments=True)[1:])
+            said = re.findall(r"^(?:\$ |.*\| )?(regard .*)", line.strip())
+            found += [shlex.split(command, comments=True)[1:] for command in said]
     return found
 
 
@@ -297,9 +296,7 @@ def test_every_command_of_the_readme_runs(
     data: Path, tmp_path: Path, few: None, regard: Regard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one two
-three
-")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one two\nthree\n")))
     for file in data.glob("*.fr"):
         shutil.copy(file, file.with_suffix(".de"))
     shutil.copytree(data, "mydata")
@@ -311,17 +308,14 @@ three
             continue  # `make demo` runs it
         done = regard(*shortened(words))
         assert done.code == 0, f"regard {shlex.join(words)}: {done.err}"
-    (example,) = re.findall(r"^```python
-(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    (example,) = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     exec(example, {})  # noqa: S102 – a page of this repository
 
 
 @pytest.mark.parametrize("row", re.findall(r"^\| `regard .*", README, re.MULTILINE))
 def test_every_command_of_the_readmes_table_has_its_flags(row: str, regard: Regard) -> None:
     command = [word for word in re.findall(r"`regard (.*?)`", row)[0].split() if word.islower()]
-    if command in (["train"], ["show"]):
-        command.append("reverse")
-    helped = regard(*command, "--help")
+    helped = regard(*command, *(["reverse"] if command in (["train"], ["show"]) else []), "--help")
     assert helped.code == 0, helped.err
     # Every command that computes something takes --json.
     assert {"--json", *re.findall(r"--[a-z-]+", row)} <= {*re.findall(r"--[a-z-]+", helped.out)}

@@ -193,7 +193,7 @@ def test_there_must_be_a_run_to_go_on_with(regard: Regard, data: Path, tmp_path:
         ("rate", 0.5, "with 0.01"),
         ("look_every", 5, "with 10"),
         ("precision", "bfloat16", "with float32"),
-        ("positions", "learned", "with the default"),
+        ("positions", "learned", "with interleaved"),
     ],
 )
 def test_a_changed_flag_is_refused_by_name(
@@ -499,7 +499,7 @@ def test_the_wrong_verb_says_which_fits(done: Path) -> None:
     system = package.open(done)
     with pytest.raises(ValueError) as error:
         system.caption(["picture.png"])
-    assert str(error.value) == f"{done} is a run of translate and cannot caption; use: regard translate {done}"
+    assert str(error.value) == f"{done} is a run of translate; use: regard translate {done}"
     assert not hasattr(system, "caption")
 
 

@@ -76,6 +76,7 @@ def test_the_loss_curve_is_the_stored_one(tmp_path: Path) -> None:
     )
     if not CURVE.exists():
         CURVE.write_text(found)
+        pytest.fail(f"{CURVE.name} was absent and has been written anew; read what changed, then run the test again")
     stored = CURVE.read_text()
     # The cross-entropy is summed in single precision: 1e-7, which may turn a last digit over.
     assert np.allclose(table(found), table(stored), rtol=0, atol=1.1e-4), f"the curve is now\n{found}and was\n{stored}"
@@ -126,7 +127,7 @@ def test_one_batch_is_learned_by_heart(tmp_path: Path, precision: Any, optimizer
     )
     found = Trained(task, plan, tmp_path)
     first, last = log(tmp_path)
-    assert found.scores["exact"].value == 1
+    assert found.scores["exact"].value == 100
     assert last["train"]["nll"] < 0.2 < first["train"]["nll"]
     assert {parameter.dtype for parameter in found.model.parameters()} == {torch.float32}
     assert {x.dtype for x in found.kept(60).values()} == {torch.float32}
@@ -135,9 +136,9 @@ def test_one_batch_is_learned_by_heart(tmp_path: Path, precision: Any, optimizer
 @pytest.mark.parametrize("order", ["copy", "reverse", "sort"])
 def test_digits_are_learned_so_far_that_unseen_ones_come_out_right(tmp_path: Path, order: Order) -> None:
     task = digits(order, longest=6, train=4000)
-    plan = Plan(steps=250, batch=400, rate=1e-2, warmup=30, look_every=250, save_every=250, draw_every=1000)
+    plan = Plan(steps=700, batch=400, rate=1e-2, warmup=30, look_every=700, save_every=700, draw_every=1000)
     found = Trained(task, plan, tmp_path, small(prepared(task), 32))
-    assert found.scores["exact"].value >= 0.75
+    assert found.scores["exact"].value >= 75
 
 
 def prepared(task: Translation) -> Translation:
@@ -201,10 +202,7 @@ def test_the_same_seed_is_the_same_run_and_another_is_another(tmp_path: Path) ->
 
 def test_schedules_are_what_the_paper_and_their_names_say() -> None:
     at = {
-        schedule: [
-            rate(Plan(steps=8, rate=2.0, schedule=schedule, warmup=4), step)
-            for step in (1, 2, 4, 8)
-        ]
+        schedule: [rate(Plan(steps=8, rate=2.0, schedule=schedule, warmup=4), step) for step in (1, 2, 4, 8)]
         for schedule in ("paper", "cosine", "linear", "constant")
     }
     assert at["paper"] == pytest.approx([0.5, 1.0, 2.0, 2 * math.sqrt(4 / 8)])
@@ -314,7 +312,7 @@ def test_the_best_checkpoints_are_averaged(
 def judged(monkeypatch: pytest.MonkeyPatch, task: Translation, values: list[float]) -> None:
     """Let the looks of a run find these scores; after them, the last one."""
     left = iter(values)
-    monkeypatch.setattr(task, "evaluate", lambda model, split: {"exact": Score(next(left, values[-1]))})
+    monkeypatch.setattr(task, "evaluate", lambda model, split, most: {"exact": Score(next(left, values[-1]))})
 
 
 def averaged(found: Trained, steps: list[int]) -> None:

@@ -177,7 +177,8 @@ def look(model: nn.Module, task: Task, plan: Plan, progress: Progress, folder: R
     if score > (-math.inf if progress.best is None else progress.best):
         progress.best, progress.best_step, progress.stale = score, progress.step, 0
         folder.write_parameters(model)
-    progress.looked[str(progress.step)] = score
+    if not math.isnan(score):
+        progress.looked[str(progress.step)] = score
     line = {
         "step": progress.step,
         "rate": rate(plan, progress.step),
