@@ -14,7 +14,7 @@ from regard.training.run import run
 
 SOURCE, TARGET = "en", "fr"
 FLAGS = {"source": SOURCE, "target": TARGET}
-PLAN = {"steps": 1000, "rate": 4e-3, "look_every": 1000}
+PLAN = {"steps": 1000, "batch": 1500, "rate": 4e-3, "look_every": 1000}
 EXAMPLES = 5
 
 
