@@ -10,7 +10,7 @@ from regard.tasks.translation import Translation
 from regard.training.plan import Plan
 from regard.training.recipe import Recipe
 
-PLAN = Plan(steps=1800, batch=1000, rate=5e-3, warmup=100, look_every=300, save_every=50, average="last:3")
+PLAN = Plan(steps=1500, batch=1000, rate=5e-3, warmup=100, look_every=300, save_every=50, average="last:3")
 
 
 def rewriting(
@@ -30,6 +30,9 @@ def rewriting(
                 decoder_layers=layers,
                 dropout=0.0,
                 norm="pre",
+                # Beside the digits rather than added to them: a row of equal digits differs in nothing but its places.
+                combine="concatenate",
+                tied=False,
             )
         )
 
