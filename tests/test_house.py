@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache, partial
+from itertools import takewhile
 from pathlib import Path
 from types import FrameType
 from typing import Any, get_args
@@ -152,11 +153,11 @@ FEW = {"train": 60, "val": 4, "test": 4}
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """The data that recipes bring along, with a few pairs in each split."""
-    from regard.data import scenes
-    from regard.recipes import _digits
+    from regard.data.digits import Digits
+    from regard.data.scenes import Scenes
 
-    monkeypatch.setattr(scenes, "Scenes", partial(scenes.Scenes, **FEW))
-    monkeypatch.setattr(_digits, "Digits", partial(_digits.Digits, **FEW))
+    monkeypatch.setattr("regard.data.scenes.Scenes", partial(Scenes, **FEW))
+    monkeypatch.setattr("regard.recipes._digits.Digits", partial(Digits, **FEW))
 
 
 @pytest.fixture
@@ -214,7 +215,9 @@ def test_a_run_outlives_a_change_of_its_recipes_defaults(
     shapes = [parameter.shape for parameter in before.model.parameters()]
     changed = {name: another(flag) for name, flag in described.items() if flag.default != another(flag)}
     make = function(recipe)
-    monkeypatch.setattr(make, "__kwdefaults__", {**make.__kwdefaults__, **changed})
+    defaults = make.__kwdefaults__
+    assert defaults
+    monkeypatch.setattr(make, "__kwdefaults__", {**defaults, **changed})
     # The recipe would make another model now, which the run's parameters do not fit.
     model = load(recipe, {}).build(before.task.sizes() | {"source_vocabulary": 16})
     assert [parameter.shape for parameter in model.parameters()] != shapes
@@ -318,8 +321,9 @@ def test_every_command_of_the_readme_runs(
 
 
 @pytest.mark.parametrize("row", re.findall(r"^\| `regard .*", README, re.MULTILINE))
-def test_every_command_of_the_readmes_table_has_its_flags(row: str, regard: Regard) -> None:
-    command = [word for word in re.findall(r"`regard (.*?)`", row)[0].split() if word.islower()]
+def test_every_command_of_the_readmes_tables_has_its_flags(row: str, regard: Regard) -> None:
+    words = re.findall(r"`regard (.*?)`", row)[0].split()
+    command = list(takewhile(re.compile("[a-z][a-z-]*").fullmatch, words))
     helped = regard(*command, *(["reverse"] if command in (["train"], ["show"]) else []), "--help")
     assert helped.code == 0, helped.err
     # Every command that computes something takes --json.

@@ -18,6 +18,9 @@ Order = Literal["copy", "reverse", "sort"]
 SPLITS = ("train", "val", "test")
 UNSEEN = 6
 """The fewest digits of a held-out sequence, where there are sequences of so many."""
+FEW_KINDS = 4
+"""Every so many training sequences are made of one to four kinds of digits: long runs of one digit are too rare by
+chance to be learned."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +97,12 @@ class Digits:
         unseen = max(self.shortest, min(UNSEEN, self.longest))
         least = self.shortest if split == "train" else unseen
         for attempt in count():
-            draw = Draw(f"{self.seed}/{split}/digits/{index}/{attempt}", size=16 + self.longest // 2)
+            draw = Draw(f"{self.seed}/{split}/digits/{index}/{attempt}", size=24 + self.longest // 2)
             length = least + draw.below(self.longest - least + 1)
             digits = str(draw.below(10**length)).zfill(length)
+            if split == "train" and index % FEW_KINDS == 0:
+                kinds = [draw.below(10) for _ in range(1 + draw.below(4))]
+                digits = "".join(str(kinds[int(digit) % len(kinds)]) for digit in digits)
             if split == ("train" if length < unseen else home(digits)):
                 yield digits
 
