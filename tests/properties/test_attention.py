@@ -412,6 +412,19 @@ def test_the_fused_kernel_gives_nothing_where_all_is_hidden() -> None:
         assert not gradient.any()
 
 
+def test_an_empty_row_is_zero_whatever_the_library_makes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    # On other devices the library's kernel returns a mean of all values, or what is no number.
+    fused = nn.functional.scaled_dot_product_attention
+
+    def other(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor) -> Tensor:
+        return torch.where(attn_mask.any(-1, keepdim=True), fused(q, k, v, attn_mask=attn_mask), torch.nan)
+
+    one = case(ScaledDot, "tensor", seed=2, dtype=torch.float32)
+    assert not one.seen.any(-1).all()
+    monkeypatch.setattr(nn.functional, "scaled_dot_product_attention", other)
+    assert_close(kernels.flash(one.q, one.kv, one.mask), explicit(one), atol=1e-5, rtol=0)
+
+
 def test_the_fused_kernel_runs_on_long_texts_only_and_never_while_somebody_looks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
