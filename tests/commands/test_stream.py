@@ -58,7 +58,10 @@ def pipe() -> Iterator[tuple[Callable[[bytes], int], Iterator[list[str]], Callab
 
 @pytest.fixture
 def process() -> Iterator[subprocess.Popen[bytes]]:
+    # A shell starts what runs in its background deaf to SIGINT, and children inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     started = subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    signal.signal(signal.SIGINT, before)
     with started:
         yield started
         started.kill()
